@@ -1,0 +1,237 @@
+package atomicstate
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"time"
+)
+
+const (
+	// MaxCapacity bounds burst*W of a compiled bucket, in units.
+	MaxCapacity = int64(1) << 60
+	// MaxDebt bounds what a word can owe, in units: above every capacity, and 2^59
+	// units below the point at which a reader whose clock lags could take a debt for
+	// an age.
+	MaxDebt = MaxCapacity + MaxCapacity>>2
+	// MaxRateUnits bounds L, the units refilled in a nanosecond: at 2^26 a word stays
+	// readable for 2^35 ns (34 s), and every whole rate up to 67,108,864 tokens a
+	// second is exact.
+	MaxRateUnits = uint64(1) << 26
+
+	// maxRelativeError is the largest error of a rate that may be enforced in place
+	// of the one asked for.
+	maxRelativeError = 1e-6
+	// horizonUnits is how far from its own present a word can be read.
+	horizonUnits = uint64(1) << 61
+	// agedUnits is the age at which a sweep must drop a word: with a sweep every
+	// quarter of the horizon (2^59) it is at most 2^58 + 2^59 + 2^59 units old when the
+	// next sweep meets it, which is below 2^61.
+	agedUnits = int64(1) << 58
+)
+
+// Bucket is the token bucket: bursts to the capacity, continuous refill, exact. GCRA
+// and the leaky bucket as a meter are the same law. Its state is described in the
+// package comment. A Bucket is immutable; its methods are safe for concurrent use.
+type Bucket struct {
+	rate      uint64 // L, units refilled in a nanosecond
+	unit      int64  // W, units of one token
+	capacity  int64  // burst * W, units
+	burst     int64  // tokens
+	tokens    int64  // the rate asked for: tokens ...
+	per       int64  // ... in per nanoseconds
+	errorRate float64
+}
+
+var _ Law = (*Bucket)(nil)
+
+// NewBucket compiles a token bucket that earns tokens in every period per and holds
+// burst of them. tokens 0 is a bucket that never refills; burst 0 admits nothing.
+// Errors: [ErrRate], [ErrBurst], [ErrTooLarge].
+func NewBucket(tokens int64, per time.Duration, burst int64) (*Bucket, error) {
+	if tokens < 0 || per <= 0 {
+		return nil, fmt.Errorf("%w: %d tokens per %v: use 0 or more tokens and a period above 0", ErrRate, tokens, per)
+	}
+	if burst < 0 {
+		return nil, fmt.Errorf("%w: %d: use 0 or more", ErrBurst, burst)
+	}
+	b := &Bucket{burst: burst, tokens: tokens, per: nanos(per)}
+	if err := b.compile(); err != nil {
+		return nil, err
+	}
+	b.capacity = burst * b.unit
+	return b, nil
+}
+
+// compile sets the fraction L/W: the rate itself if it fits, else the nearest below.
+func (b *Bucket) compile() error {
+	divisor := gcd(uint64(b.tokens), uint64(b.per))
+	num, den := uint64(b.tokens)/divisor, uint64(b.per)/divisor
+	maxUnit := uint64(MaxCapacity) / uint64(max(1, b.burst))
+	if maxUnit == 0 {
+		return fmt.Errorf("%w: burst %d: use at most %d", ErrTooLarge, b.burst, MaxCapacity)
+	}
+	if num <= MaxRateUnits && den <= maxUnit {
+		b.rate, b.unit = num, int64(den)
+		return nil
+	}
+	p, q := below(num, den, MaxRateUnits, maxUnit)
+	b.rate, b.unit = p, int64(q)
+	b.errorRate = shortfall(p, q, num, den)
+	if p == 0 || b.errorRate >= maxRelativeError {
+		return fmt.Errorf("%w: %d tokens per %v with burst %d: the nearest rate below it that fits is off by %.2g; "+
+			"use a rounder rate or a smaller burst", ErrTooLarge, b.tokens, time.Duration(b.per), b.burst, b.errorRate)
+	}
+	return nil
+}
+
+// Exact reports whether the rate asked for is the one enforced.
+func (b *Bucket) Exact() bool { return b.errorRate == 0 }
+
+// RelativeError returns by which fraction the enforced rate is below the one asked
+// for: 0 <= e < 1e-6.
+func (b *Bucket) RelativeError() float64 { return b.errorRate }
+
+// Rate returns the enforced rate, reduced: tokens in every period per. A bucket that
+// never refills has tokens 0.
+func (b *Bucket) Rate() (tokens int64, per time.Duration) {
+	return int64(b.rate), time.Duration(b.unit)
+}
+
+// Capacity returns the burst in tokens.
+func (b *Bucket) Capacity() int64 { return b.burst }
+
+// Horizon returns 2^61/L ns: how long after its own present a word is readable.
+func (b *Bucket) Horizon() int64 {
+	if b.rate == 0 {
+		return maxHorizon
+	}
+	return int64(horizonUnits / b.rate)
+}
+
+// at returns now in units, mod 2^64.
+func (b *Bucket) at(now int64) uint64 { return uint64(now) * b.rate }
+
+// Fresh returns the word of a full bucket at now.
+func (b *Bucket) Fresh(now int64) uint64 { return live(b.at(now)) }
+
+// Debt returns the units that word owes at now: 0 <= debt < 2^61.
+func (b *Bucket) Debt(word uint64, now int64) int64 {
+	return max(0, signed(word-b.at(now)))
+}
+
+// Take charges n >= 1 tokens at now. It is the whole decision: three additions, two
+// multiplications, no division.
+func (b *Bucket) Take(word uint64, now, n int64) (next uint64, ok bool) {
+	at := uint64(now) * b.rate
+	need := max(0, signed(word-at)) + n*b.unit
+	if need > b.capacity || n > b.burst {
+		return word, false
+	}
+	return live(at + uint64(need)), true
+}
+
+// Inspect describes word at now for a call of n tokens. Cost: two divisions, three
+// if the call would not pass.
+func (b *Bucket) Inspect(word uint64, now, n int64) State {
+	debt := b.Debt(word, now)
+	s := State{
+		Allowed:    n <= b.burst && debt+n*b.unit <= b.capacity || n == 0,
+		Remaining:  max(0, b.capacity-debt) / b.unit,
+		ResetNanos: b.wait(debt),
+	}
+	switch {
+	case s.Allowed:
+	case n > b.burst:
+		s.RetryNanos = Never
+	default:
+		s.RetryNanos = b.wait(debt + n*b.unit - b.capacity)
+	}
+	return s
+}
+
+// wait returns the nanoseconds in which units are refilled, rounded up, or Never.
+func (b *Bucket) wait(units int64) int64 {
+	switch {
+	case units <= 0:
+		return 0
+	case b.rate == 0:
+		return Never
+	case b.rate == 1:
+		return units
+	}
+	return int64((uint64(units) + b.rate - 1) / b.rate)
+}
+
+// Refund gives back n*W - (now-charged)*L units, never more than the debt.
+//
+// Proof that this never mints. Let f be the word as it would stand without the
+// refunded charge and with every other one. At the charge the word exceeds
+// max(f, charged') by n*W. Later charges add the same to both; the difference to
+// max(f, now') shrinks only where f lies in the past while time passes, by at most
+// (now-charged)*L in all, or where the word itself is reached by time, and then the
+// debt is 0 and nothing is due. So the word after the refund is at least max(f, now'):
+// every later decision is one that could have followed had the charge not been, or a
+// stricter one. Other refunds in between lower both words alike.
+//
+// Giving n back whole when the word is unchanged since the charge would mint: with
+// burst 2, two takes at 0, the first refunded, a third take when the bucket is full
+// again writes the very word that the second wrote; its refund would then let three
+// pass at one instant.
+func (b *Bucket) Refund(word uint64, charged, now, n int64) (next uint64, ok bool) {
+	debt := b.Debt(word, now)
+	if debt == 0 || n <= 0 || n > b.burst {
+		return word, false
+	}
+	due := n * b.unit
+	if now > charged {
+		high, earned := bits.Mul64(uint64(now)-uint64(charged), b.rate)
+		if high != 0 || earned >= uint64(due) {
+			return word, false
+		}
+		due -= int64(earned)
+	}
+	return live(word - uint64(min(due, debt))), true
+}
+
+// EqualsNew reports whether nothing is owed at now. The debt is read at base and what
+// was earned since is a 128-bit product, so no leap of now is too long.
+func (b *Bucket) EqualsNew(word uint64, base, now int64) bool {
+	debt := signed(word - b.at(base))
+	if debt <= 0 {
+		return true
+	}
+	if now <= base {
+		return false
+	}
+	high, earned := bits.Mul64(uint64(now)-uint64(base), b.rate)
+	return high != 0 || earned >= uint64(debt)
+}
+
+// Aged reports whether the word is an eighth of the horizon old or more.
+func (b *Bucket) Aged(word uint64, now int64) bool {
+	return b.rate != 0 && signed(word-b.at(now)) <= -agedUnits
+}
+
+// Usage returns the debt as a fraction of tokens.
+func (b *Bucket) Usage(word uint64, now int64) Usage {
+	return Usage{Units: uint64(b.Debt(word, now)), PerPermit: uint64(b.unit)}
+}
+
+// Carry returns the word that owes usage at now: ceil(units * W / permit), through 128
+// bits, cut at [MaxDebt].
+func (b *Bucket) Carry(usage Usage, now int64) uint64 {
+	return live(b.at(now) + uint64(min(MaxDebt, scaleUp(usage.Units, uint64(b.unit), usage.PerPermit))))
+}
+
+// scaleUp returns ceil(x*mul/div), or math.MaxInt64 if that is larger.
+func scaleUp(x, mul, div uint64) int64 {
+	high, low := bits.Mul64(x, mul)
+	low, carry := bits.Add64(low, div-1, 0)
+	high += carry
+	if high >= div {
+		return math.MaxInt64
+	}
+	quotient, _ := bits.Div64(high, low, div)
+	return int64(min(quotient, math.MaxInt64))
+}

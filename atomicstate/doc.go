@@ -1,0 +1,87 @@
+// Package atomicstate holds the law of the limiter: pure transitions on one
+// 64-bit word, one algorithm a file. It knows no map, no clock, no goroutine and
+// no lock; the caller loads a word, asks for the next one, and publishes it with
+// a compare-and-swap.
+//
+// # The word
+//
+//	 63 62 61                                                              0
+//	+-----+-----------------------------------------------------------------+
+//	| tag |                            value                                |
+//	+-----+-----------------------------------------------------------------+
+//	   2                                 62 bits
+//
+//	tag 00, value 0   Empty: nothing was published in this slot
+//	tag 01            live: value is the algorithm's state
+//	tag 10, value 0   Moved: the leaf was rebuilt, look again
+//	tag 11, value 0   Superseded: another limit of the same key took over
+//
+// The zero word is Empty, so fresh memory needs no initialisation. Every other
+// bit pattern that the table can meet is a live word.
+//
+// # The token bucket: fixed-point tokens plus a nanosecond delta
+//
+// Let a limit grant tokens at the rate L/W tokens per nanosecond, reduced by the
+// greatest common divisor (10 tokens per 13 s: L = 1, W = 1.3e9). Take as unit
+//
+//	1 unit = 1/W token = 1/L nanosecond of refill
+//
+// Tokens owed and time passed are both integers in that unit, so one sum holds
+// the state exactly:
+//
+//	value = tokens owed * W + nanoseconds since the origin * L      (mod 2^62)
+//
+// With now' = now*L mod 2^62 and signed62 the signed reading of 62 bits:
+//
+//	debt      = max(0, signed62(value - now'))           units owed at now
+//	capacity  = burst * W                                units
+//	allowed  <=>  debt + n*W <= capacity
+//	next      = now' + debt + n*W
+//	retry     = ceil((debt + n*W - capacity) / L)        nanoseconds
+//	remaining = floor((capacity - debt) / W)             tokens
+//	as new   <=>  debt == 0
+//
+// A decision needs additions, one multiplication for now' and one for n*W; there
+// is no division and no rounding on its way. GCRA and the leaky bucket used as a
+// meter are the same law: value is the theoretical arrival time in units.
+//
+// # Bounds
+//
+//	quantity   bound          why
+//	capacity   <= 2^60        burst * W, checked when a limit is compiled
+//	debt       <= 2^60+2^58   MaxDebt: a charge ends at or below the capacity; only
+//	                          usage carried from another limit may exceed it, and it
+//	                          is cut there
+//	debt + n*W <  2^62        n <= burst is asked first, so n*W <= 2^60; in an int64
+//	                          with a bit to spare
+//	L          <= 2^26        MaxRateUnits: keeps the horizon at 34 s or more
+//	W          <= 2^60        follows from the capacity for burst >= 1
+//	now        any int64      now*L wraps mod 2^64, of which 2^62 is a divisor
+//
+// signed62 reads a value correctly while it differs from now' by less than 2^61
+// units. A word is therefore readable from 2^61 units of refill before its own
+// present (more than any debt) until 2^61 units after it: the Horizon, 2^61/L ns,
+// which is 73 years at L = 1 and 34 s at L = 2^26. A word of that age is as new
+// long since; the table sweeps at least once every quarter of the horizon and
+// drops such words (see [Law.Aged] and package sharded).
+//
+// # Why any order of clock readings is safe
+//
+// Let takes i..j of one word be published in that order with stamps t and sizes
+// n, w the value after each, all in units. Since w = max(w before, t') + n*W and
+// w <= t' + capacity, the tokens admitted from the i-th to the j-th satisfy
+//
+//	sum n*W <= w(j) - max(w(i-1), t(i)') <= capacity + t(j)' - t(i)'
+//
+// for whatever stamps, in whatever order. A stale or lying clock makes a take wait,
+// never pass beyond the bound of its own stamps.
+//
+// # Limits that do not fit
+//
+// A limit is exact when burst*W <= 2^60 and L <= 2^26: every round number in use,
+// and every whole number of tokens per second up to 67 million with bursts to a
+// billion. Otherwise the nearest slower fraction within both bounds is compiled
+// ([Bucket.RelativeError] < 1e-6, [Bucket.Exact] false), found on the Stern-Brocot
+// tree; a limit for which even that error is larger is refused with
+// [ErrTooLarge]. Nothing is rounded silently and nothing wraps.
+package atomicstate

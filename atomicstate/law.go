@@ -1,0 +1,67 @@
+package atomicstate
+
+import "time"
+
+// Never is the wait, in nanoseconds, of a call that can never pass.
+const Never int64 = -1
+
+// Law is the strategy behind a limit: one algorithm with its numbers compiled, as
+// pure functions over one word. Implementations are immutable and safe for
+// concurrent use; no method allocates, blocks or panics. Times are nanoseconds
+// from one origin of the caller's choice and may be negative. Words passed in must
+// be live; words returned are live.
+type Law interface {
+	// Capacity returns the permits a key never seen before may take at once.
+	Capacity() int64
+	// Fresh returns the word of a key never seen before, at now.
+	Fresh(now int64) uint64
+	// Take charges n >= 1 permits at now, or reports false: then nothing is due to
+	// be written.
+	Take(word uint64, now, n int64) (next uint64, ok bool)
+	// Inspect describes word at now for a call of n >= 0 permits; it changes nothing.
+	Inspect(word uint64, now, n int64) State
+	// Refund gives back what can be given back at now of n permits charged at the
+	// time charged, without ever letting more than the limit's bound act in any
+	// interval. It reports false if nothing is due to be written.
+	Refund(word uint64, charged, now, n int64) (next uint64, ok bool)
+	// EqualsNew reports whether word is indistinguishable from Fresh(now) at now.
+	// base is an instant at or before now at which the word was readable; it bridges
+	// leaps of now beyond the horizon. Pass now itself where there was no leap.
+	EqualsNew(word uint64, base, now int64) bool
+	// Aged reports whether word must be dropped by the sweep that sees it at now,
+	// because it may become unreadable before the sweep after the next.
+	Aged(word uint64, now int64) bool
+	// Usage returns what the word has used and not yet earned back at now.
+	Usage(word uint64, now int64) Usage
+	// Carry returns the word at now that owes usage, rounded up to this law's unit and
+	// cut at what the word can hold. It is not clamped to the capacity: what exceeds
+	// it stays owed.
+	Carry(usage Usage, now int64) uint64
+	// Horizon returns how long a word stays readable, in nanoseconds.
+	Horizon() int64
+}
+
+// State is what a word says at an instant about a call of some permits.
+type State struct {
+	// Allowed reports whether the call would pass.
+	Allowed bool
+	// Remaining is the number of whole permits that would pass at once.
+	Remaining int64
+	// RetryNanos is 0 if the call would pass now, else the smallest number of
+	// nanoseconds after which it would pass with no other traffic, or [Never].
+	RetryNanos int64
+	// ResetNanos is the time until the word equals a new one, or [Never].
+	ResetNanos int64
+}
+
+// Usage is a number of permits as the exact fraction Units/PerPermit >= 0.
+type Usage struct {
+	Units     uint64
+	PerPermit uint64
+}
+
+// maxHorizon is the horizon of a law whose words never become unreadable.
+const maxHorizon = int64(^uint64(0) >> 1)
+
+// nanos converts a duration to the integer nanoseconds used in this package.
+func nanos(d time.Duration) int64 { return int64(d) }

@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// readClock in place of a time given by the caller means: read the limiter's clock.
+const readClock int64 = math.MinInt64
+
+// clockKind says where the limiter's time comes from.
+type clockKind = uint32
+
+const (
+	// clockMonotonic: the process's monotonic clock.
+	clockMonotonic clockKind = iota
+	// clockCoarse: the latest tick of a background goroutine.
+	clockCoarse
+	// clockUser: the user's clock, held monotonic.
+	clockUser
+	// clockGiven: times are given by TakeAt; a call without one reads the monotonic clock,
+	// held at or after every time given.
+	clockGiven
+)
+
+// latestGrain is how far a user's clock must progress before the latest time seen is
+// written again, so that the word is read-mostly.
+const latestGrain = int64(time.Millisecond)
+
+// timeline is a limiter's time, in nanoseconds since an origin of its own.
+type timeline struct {
+	kind   atomic.Uint32
+	origin time.Time
+	user   Clock
+	coarse *ticker
+
+	_      [64]byte     // latest is written by some callers, the fields above by none
+	latest atomic.Int64 // latest time seen, for clockUser and clockGiven
+	_      [56]byte
+}
+
+func (t *timeline) init(o *options) {
+	t.origin = time.Now()
+	t.latest.Store(math.MinInt64)
+	switch {
+	case o.clock != nil:
+		t.user = o.clock
+		t.kind.Store(clockUser)
+	case o.coarse:
+		t.coarse = newTicker(t.origin, o.tick)
+		t.kind.Store(clockCoarse)
+	}
+}
+
+// exact returns the monotonic time.
+func (t *timeline) exact() int64 { return int64(time.Since(t.origin)) }
+
+// now returns the time of a decision: what the caller gave, or the clock's reading. It never
+// moves back.
+func (t *timeline) now(given int64) int64 {
+	if given == readClock && t.kind.Load() == clockMonotonic {
+		return t.exact()
+	}
+	return t.nowSlow(given)
+}
+
+func (t *timeline) nowSlow(given int64) int64 {
+	if given != readClock {
+		return t.advance(given)
+	}
+	switch t.kind.Load() {
+	case clockCoarse:
+		return t.coarse.now.Load()
+	case clockUser:
+		return t.follow(int64(t.user.Now()))
+	default:
+		return t.follow(t.exact())
+	}
+}
+
+// give switches to times given by callers, from here on never behind one of them, and
+// returns now, moved off the value that means readClock. used tells whether the limiter has
+// decided on its own clock before.
+func (t *timeline) give(now time.Duration, used bool) int64 {
+	if k := t.kind.Load(); k == clockMonotonic || k == clockCoarse {
+		if used {
+			t.advance(t.exact())
+		}
+		t.kind.CompareAndSwap(k, clockGiven)
+	}
+	return max(int64(now), readClock+1)
+}
+
+// advance moves the latest time to now, if that is later, and returns it.
+func (t *timeline) advance(now int64) int64 {
+	for {
+		latest := t.latest.Load()
+		if now <= latest {
+			return latest
+		}
+		if t.latest.CompareAndSwap(latest, now) {
+			return now
+		}
+	}
+}
+
+// follow holds a user's clock monotonic and writes only when a grain of time has passed.
+func (t *timeline) follow(now int64) int64 {
+	latest := t.latest.Load()
+	if now <= latest {
+		return latest
+	}
+	if now >= latest+latestGrain {
+		return t.advance(now)
+	}
+	return now
+}
+
+// settled returns a time at or after the stamps of all charges published (for a user's clock,
+// less a grain), without calling the user's code: the table asks for it under its locks.
+func (t *timeline) settled() int64 {
+	switch t.kind.Load() {
+	case clockUser, clockGiven:
+		return t.latest.Load()
+	default:
+		return t.exact()
+	}
+}
+
+// stopTicking ends the coarse clock, if there is one; from then on the exact one is read.
+func (t *timeline) stopTicking() {
+	if t.coarse != nil {
+		t.kind.CompareAndSwap(clockCoarse, clockMonotonic)
+		t.coarse.close()
+	}
+}
+
+// isCoarse reports whether a reading may lag behind the exact clock.
+func (t *timeline) isCoarse(given int64) bool {
+	return given == readClock && t.kind.Load() == clockCoarse
+}
+
+// ticker writes the time since an origin into now, every tick, until it is stopped.
+type ticker struct {
+	_    [64]byte
+	now  atomic.Int64
+	_    [56]byte
+	stop chan struct{}
+	once sync.Once
+}
+
+func newTicker(origin time.Time, tick time.Duration) *ticker {
+	t := &ticker{stop: make(chan struct{})}
+	t.now.Store(int64(time.Since(origin)))
+	go t.run(origin, tick)
+	return t
+}
+
+func (t *ticker) run(origin time.Time, tick time.Duration) {
+	beat := time.NewTicker(tick)
+	defer beat.Stop()
+	for {
+		select {
+		case <-t.stop:
+			return
+		case <-beat.C:
+			t.now.Store(int64(time.Since(origin)))
+		}
+	}
+}
+
+func (t *ticker) close() { t.once.Do(func() { close(t.stop) }) }

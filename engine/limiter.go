@@ -1,0 +1,178 @@
+// Package engine decides, per key and in process, whether a call may pass: exactly, without
+// locks on the path of a known key, and without garbage.
+//
+//	limiter := engine.Must[string](engine.TokenBucket(engine.PerSecond(10), 20))
+//	if !limiter.Allow(clientIP) {
+//		// 429
+//	}
+//
+// The file allow.go shows the way of a call, step by step.
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/penstock-go/penstock/atomicstate"
+	"github.com/penstock-go/penstock/evict"
+	"github.com/penstock-go/penstock/sharded"
+)
+
+// Limiter enforces a limit on every key of type K separately. A key needs no registration: one
+// never seen before is full. Make one with [New] or [Must]; the zero value is not usable and a
+// Limiter must not be copied.
+//
+// For every key and every interval [x, y] of the limiter's clock a token bucket admits at most
+// burst + (y-x)*rate tokens, whatever the interleaving of calls, the growth of the table and
+// the order of clock readings; a token that is due is granted at its nanosecond; a denied call
+// writes nothing.
+//
+// Cost: a call on a known key hashes it twice, reads the clock once, probes one cache line or
+// two and, if allowed, writes one word; it takes no lock and does not allocate. A new key locks
+// one of the table's leaves. Memory: 12 KiB, or some 42 bytes a key, whatever the keys' length;
+// a key that equals a new one is forgotten.
+//
+// All methods are safe for concurrent use. In the terms of the Go memory model every call that
+// changes a key is a write of one atomic word: a call that returned happens before whichever
+// later call observes its effect.
+type Limiter[K comparable] struct {
+	core
+	hasher *sharded.Hasher[K]
+	logs   *logs[K] // for sliding logs, which need memory per event; else nil
+}
+
+// core is what does not depend on the type of the keys.
+type core struct {
+	rule    atomic.Pointer[rule]
+	table   *sharded.Table
+	stats   *callStats // nil unless asked for
+	sweeper *evict.Sweeper[sharded.Table, *sharded.Table]
+	policy  CapPolicy
+	capped  capCounters
+	time    timeline
+}
+
+// verdict tells whether a rule needs to look at the key.
+type verdict uint8
+
+const (
+	byLaw verdict = iota
+	always
+	never
+)
+
+// rule is a limit made ready. It is immutable.
+type rule struct {
+	bucket  *atomicstate.Bucket // law, if it is a bucket: spares the interface call
+	law     atomicstate.Law     // nil unless verdict is byLaw
+	number  uint32              // of the law in the table
+	verdict verdict
+	limit   Limit
+}
+
+// take is one step of the rule's law.
+func (r *rule) take(word uint64, now, n int64) (next uint64, ok bool) {
+	if r.bucket != nil {
+		return r.bucket.Take(word, now, n)
+	}
+	return r.law.Take(word, now, n)
+}
+
+// New returns a limiter that enforces l on every key. Errors: those of [Limit.Validate],
+// [ErrOption], and sharded.ErrKeyType for a K that holds interfaces; all that apply, joined.
+func New[K comparable](l Limit, opts ...Option) (*Limiter[K], error) {
+	o, err := gather(opts)
+	if err := errors.Join(l.Validate(), err); err != nil {
+		return nil, err
+	}
+	hasher, err := sharded.NewHasher[K]()
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	m := &Limiter[K]{hasher: hasher}
+	m.core.init(o)
+	m.rule.Store(m.compile(l))
+	if l.algorithm == AlgorithmSlidingLog {
+		m.logs = newLogs[K](l, o, &m.time)
+	}
+	if m.time.coarse != nil {
+		runtime.AddCleanup(m, (*ticker).close, m.time.coarse)
+	}
+	return m, nil
+}
+
+// Must is [New] for limits and options known to be right: it panics on an error.
+func Must[K comparable](l Limit, opts ...Option) *Limiter[K] {
+	m, err := New[K](l, opts...)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+func (c *core) init(o *options) {
+	c.time.init(o)
+	c.table = sharded.NewTable(c.time.settled, int64(o.maxKeys))
+	c.sweeper = evict.New(c.table, o.sweepInterval)
+	c.policy = o.capPolicy
+	if o.stats {
+		c.stats = newCallStats()
+	}
+}
+
+// compile makes a valid limit ready for this limiter's table.
+func (c *core) compile(l Limit) *rule {
+	r := &rule{limit: l}
+	switch {
+	case l.algorithm == AlgorithmUnlimited:
+		r.verdict = always
+	case l.algorithm == AlgorithmBlocked:
+		r.verdict = never
+	case l.isBucket():
+		r.bucket = l.compiled()
+		r.law = r.bucket
+		r.number = c.table.Register(r.law)
+	}
+	return r
+}
+
+// Len returns the number of keys held: those that do not equal a new one, and those not
+// forgotten yet.
+func (m *Limiter[K]) Len() int {
+	if m.logs != nil {
+		return m.logs.Len()
+	}
+	return m.table.Len()
+}
+
+// Reset makes key equal to a new one.
+func (m *Limiter[K]) Reset(key K) {
+	if m.logs != nil {
+		m.logs.Reset(key)
+		return
+	}
+	m.table.Reset(m.hasher.Key(key))
+}
+
+// Sweep forgets at once every key that equals a new one and returns how many. The background
+// sweep does the same a little at a time; call this where time is under control, as in tests.
+func (m *Limiter[K]) Sweep() int {
+	if m.logs != nil {
+		return m.logs.Sweep(m.time.settled(), nil)
+	}
+	return m.table.Sweep()
+}
+
+// Close ends the background work: the sweep and the coarse clock. Decisions go on working: the
+// limiter then reads the exact clock. Close may be called again and always returns nil. A
+// limiter that is dropped without Close leaks nothing.
+func (m *Limiter[K]) Close() error {
+	m.sweeper.Close()
+	if m.logs != nil {
+		m.logs.sweeper.Close()
+	}
+	m.time.stopTicking()
+	return nil
+}

@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/penstock-go/penstock/evict"
+)
+
+// CapPolicy says what happens to a new key when the cap on keys is reached and nothing can be
+// forgotten. Keys that are held already are never affected.
+type CapPolicy uint8
+
+const (
+	// CapShared lets all new keys share one bucket of the limit until there is room.
+	CapShared CapPolicy = iota
+	// CapDeny refuses new keys until there is room.
+	CapDeny
+	// CapAllow admits new keys uncounted until there is room.
+	CapAllow
+)
+
+// Clock is a source of time for [WithClock]. Now returns the time since an origin of its
+// choice. It must be safe for concurrent use. It need not be monotonic: a step back counts
+// as no time passed (steps of less than a millisecond may make a call wait as much longer).
+type Clock interface {
+	Now() time.Duration
+}
+
+// Option changes how a limiter is made.
+type Option func(*options)
+
+// options are the settings of a limiter.
+type options struct {
+	clock         Clock
+	tick          time.Duration
+	coarse        bool
+	maxKeys       int
+	capPolicy     CapPolicy
+	sweepInterval time.Duration
+	stats         bool
+}
+
+// ErrOption reports an option with an unusable value; test with errors.Is.
+var ErrOption = errors.New("engine: invalid option")
+
+// WithClock makes the limiter read c in place of the monotonic clock.
+func WithClock(c Clock) Option {
+	return func(o *options) { o.clock = c }
+}
+
+// WithCoarseClock makes the limiter read a time that a background goroutine updates every
+// tick (1 ms is usual; at least 10 us) in place of the monotonic clock, which costs more than
+// the rest of a decision. Every law holds on that time; in real time an interval may admit
+// what the rate earns in one tick more. A call is never refused on coarse time: the exact
+// clock is read first. If the goroutine is kept from running, time stands still until it
+// runs or a call is about to be refused.
+func WithCoarseClock(tick time.Duration) Option {
+	return func(o *options) { o.tick, o.coarse = tick, true }
+}
+
+// WithMaxKeys caps the keys held at n, at 44 bytes of memory each at most (12 KiB if there
+// are few), and sets the policy for new keys beyond. A key that does not equal a new one is
+// never dropped to make room, so a flood of keys resets nobody's limit. Without this option
+// there is no cap; what equals new is still dropped.
+func WithMaxKeys(n int, p CapPolicy) Option {
+	return func(o *options) { o.maxKeys, o.capPolicy = n, p }
+}
+
+// WithSweepInterval sets the pause between two background sweeps, 10 s by default. A limit
+// with a rate that needs it is swept more often.
+func WithSweepInterval(d time.Duration) Option {
+	return func(o *options) { o.sweepInterval = d }
+}
+
+// WithStats counts calls, allowed and denied, in striped counters. It costs each call some
+// nanoseconds, so it is off by default; what [Stats] says of keys and sweeps is free.
+func WithStats() Option {
+	return func(o *options) { o.stats = true }
+}
+
+// gather applies opts to the defaults and checks them all.
+func gather(opts []Option) (*options, error) {
+	o := &options{sweepInterval: evict.DefaultInterval}
+	for _, opt := range opts {
+		if opt != nil {
+			opt(o)
+		}
+	}
+	return o, o.validate()
+}
+
+// minTick is the shortest tick of a coarse clock: below it the ticking costs more than it
+// saves.
+const minTick = 10 * time.Microsecond
+
+func (o *options) validate() error {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrOption}, args...)...))
+	}
+	if o.maxKeys < 0 {
+		bad("WithMaxKeys(%d): use 1 or more, or leave the option out for no cap", o.maxKeys)
+	}
+	if o.capPolicy > CapAllow {
+		bad("WithMaxKeys policy %d: use CapShared, CapDeny or CapAllow", o.capPolicy)
+	}
+	if o.sweepInterval <= 0 {
+		bad("WithSweepInterval(%v): use a duration above 0", o.sweepInterval)
+	}
+	if o.coarse && o.tick < minTick {
+		bad("WithCoarseClock(%v): use %v or more", o.tick, minTick)
+	}
+	if o.coarse && o.clock != nil {
+		bad("WithCoarseClock and WithClock: use one of them")
+	}
+	return errors.Join(errs...)
+}

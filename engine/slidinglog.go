@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"math"
+	"time"
+
+	"github.com/penstock-go/penstock/evict"
+	"github.com/penstock-go/penstock/sharded"
+)
+
+// logs is where the keys of a sliding window log live: the one algorithm that needs memory
+// for each event and so does not fit in a word.
+type logs[K comparable] struct {
+	*sharded.Logs[K]
+	overflow *sharded.Logs[struct{}] // the one log that new keys beyond the cap share
+	time     *timeline
+	sweeper  *evict.Sweeper[logs[K], *logs[K]]
+}
+
+func newLogs[K comparable](l Limit, o *options, t *timeline) *logs[K] {
+	g := &logs[K]{
+		Logs:     sharded.NewLogs[K](l.tokens, int64(l.period)),
+		overflow: sharded.NewLogs[struct{}](l.tokens, int64(l.period)),
+		time:     t,
+	}
+	g.SetMaxKeys(o.maxKeys)
+	g.sweeper = evict.New(g, o.sweepInterval)
+	return g
+}
+
+// SweepStep sweeps all logs.
+func (g *logs[K]) SweepStep() (done bool) {
+	g.Sweep(g.time.settled(), nil)
+	return true
+}
+
+// Horizon has no bound: logs hold whole times.
+func (g *logs[K]) Horizon() int64 { return math.MaxInt64 }
+
+// take charges n permits of key.
+func (g *logs[K]) take(c *core, key K, n, given int64) Decision {
+	clock := func() int64 { return g.time.now(given) }
+	d := g.Take(key, n, clock)
+	if d.Allowed {
+		g.sweeper.Kick()
+	}
+	if !d.Full {
+		return g.decision(d)
+	}
+	switch c.policy {
+	case CapShared:
+		c.capped.shared.Add(1)
+		return g.decision(g.overflow.Take(struct{}{}, n, clock))
+	case CapAllow:
+		c.capped.uncounted.Add(1)
+	default:
+		c.capped.denied.Add(1)
+	}
+	return g.beyondCap(c.policy, n)
+}
+
+// peek describes a call of n permits.
+func (g *logs[K]) peek(c *core, key K, n, given int64) Decision {
+	now := g.time.now(given)
+	d := g.Peek(key, n, now)
+	switch {
+	case !d.Full:
+		return g.decision(d)
+	case c.policy == CapShared:
+		return g.decision(g.overflow.Peek(struct{}{}, n, now))
+	}
+	return g.beyondCap(c.policy, n)
+}
+
+// beyondCap is the answer for a new key that finds no room and shares no log. When there will
+// be room nobody can know; a window is the time to earn n permits from empty.
+func (g *logs[K]) beyondCap(p CapPolicy, n int64) Decision {
+	limit := g.Limit()
+	if p == CapAllow {
+		return Decision{Allowed: true, Limit: limit.Limit, Remaining: limit.Limit - n}
+	}
+	return Decision{Limit: limit.Limit, RetryAfter: time.Duration(limit.WindowNanos)}
+}
+
+func (g *logs[K]) decision(d sharded.LogDecision) Decision {
+	return Decision{
+		Allowed: d.Allowed, Limit: g.Limit().Limit, Remaining: d.Remaining,
+		RetryAfter: time.Duration(d.RetryAfterNanos), ResetAfter: time.Duration(d.ResetAfterNanos),
+	}
+}

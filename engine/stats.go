@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"github.com/penstock-go/penstock/sharded"
+	"github.com/puzpuzpuz/xsync/v3"
+)
+
+// Stats is a snapshot of a limiter; its counts since the limiter was made need not be of one
+// instant.
+type Stats struct {
+	Keys int // keys held now
+
+	Allowed, Denied uint64 // calls; 0 without [WithStats]
+	Retries         uint64 // failed compare-and-swaps: another call was first; 0 without [WithStats]
+
+	CapShared    uint64 // calls for new keys beyond the cap that the shared bucket decided
+	CapDenied    uint64 // ... that were denied
+	CapUncounted uint64 // ... that were admitted uncounted
+
+	Table sharded.Counters // what happened in the table of keys
+}
+
+// Stats returns a snapshot. Calls are counted only with [WithStats].
+func (m *Limiter[K]) Stats() Stats {
+	s := Stats{
+		Keys:         m.Len(),
+		CapShared:    m.capped.shared.Load(),
+		CapDenied:    m.capped.denied.Load(),
+		CapUncounted: m.capped.uncounted.Load(),
+		Table:        m.table.Counters(),
+	}
+	if m.stats != nil {
+		s.Allowed = uint64(m.stats.allowed.Value())
+		s.Denied = uint64(m.stats.denied.Value())
+		s.Retries = uint64(m.stats.retries.Value())
+	}
+	return s
+}
+
+// callStats count calls in counters striped over cache lines.
+type callStats struct {
+	allowed, denied, retries *xsync.Counter
+}
+
+func newCallStats() *callStats {
+	return &callStats{xsync.NewCounter(), xsync.NewCounter(), xsync.NewCounter()}
+}
+
+// tally counts a call if calls are counted, and returns what it came to.
+func (c *core) tally(out charged) charged {
+	c.count(out.ok)
+	return out
+}
+
+// count counts a call if calls are counted.
+func (c *core) count(allowed bool) {
+	switch {
+	case c.stats == nil:
+	case allowed:
+		c.stats.allowed.Inc()
+	default:
+		c.stats.denied.Inc()
+	}
+}
+
+func (s *callStats) retry() {
+	if s != nil {
+		s.retries.Inc()
+	}
+}

@@ -1,0 +1,131 @@
+// Package evict is the forgetting: a background sweep, leaf by leaf, within a budget of
+// time. It decides when to sweep; what may be forgotten is the table's to say, and that is
+// only what equals new.
+package evict
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+	"weak"
+)
+
+const (
+	// DefaultInterval is the pause between two sweeps: a table is read through in about
+	// 4 ms per million keys, so this costs well under a thousandth of a processor.
+	DefaultInterval = 10 * time.Second
+	// slice is how long a sweep works at a stretch, and rest the pause that follows it:
+	// a sweep takes at most a tenth of one processor.
+	slice = 200 * time.Microsecond
+	rest  = 9 * slice
+	// horizonShare: a sweep must come often enough for no word to become unreadable; the
+	// table insists at a quarter of its horizon, so an eighth keeps callers free of it.
+	horizonShare = 8
+)
+
+// Table is what can be swept.
+type Table interface {
+	// SweepStep treats one leaf and reports whether it was the last.
+	SweepStep() (done bool)
+	// Horizon is how long a word stays readable, in nanoseconds.
+	Horizon() int64
+	// Len is the number of keys held.
+	Len() int
+}
+
+// Sweeper sweeps one table in the background. It starts with the first [Sweeper.Kick],
+// rests while the table is empty, and ends with [Sweeper.Close] or when the table is
+// garbage: it holds the table weakly. Between sweeps it is a timer, not a goroutine. All
+// methods are safe for concurrent use.
+type Sweeper[T any, P interface {
+	*T
+	Table
+}] struct {
+	table    weak.Pointer[T]
+	interval time.Duration
+	armed    atomic.Bool
+
+	mu     sync.Mutex // held while a slice runs
+	timer  *time.Timer
+	closed bool
+}
+
+// New returns a sweeper for a table that pauses for interval between sweeps, or less if the
+// table's horizon demands it. It holds no goroutine and no timer until it is kicked.
+func New[T any, P interface {
+	*T
+	Table
+}](table P, interval time.Duration) *Sweeper[T, P] {
+	return &Sweeper[T, P]{table: weak.Make((*T)(table)), interval: interval}
+}
+
+// Kick makes sure that a sweep will come. It costs one atomic load once one is due.
+func (s *Sweeper[T, P]) Kick() {
+	if s.armed.Load() || !s.armed.CompareAndSwap(false, true) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	table := P(s.table.Value())
+	if s.closed || table == nil {
+		return
+	}
+	s.schedule(s.pause(table))
+}
+
+// Close ends the sweeping and returns when no slice is running. It may be called again.
+func (s *Sweeper[T, P]) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
+
+// schedule sets the timer; the caller holds mu.
+func (s *Sweeper[T, P]) schedule(after time.Duration) {
+	if s.timer == nil {
+		s.timer = time.AfterFunc(after, s.run)
+		return
+	}
+	s.timer.Reset(after)
+}
+
+// pause is the time between two sweeps of table.
+func (s *Sweeper[T, P]) pause(table P) time.Duration {
+	return min(s.interval, time.Duration(table.Horizon()/horizonShare))
+}
+
+// run sweeps for a slice and sets the timer for what comes next.
+func (s *Sweeper[T, P]) run() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	table := P(s.table.Value())
+	if s.closed || table == nil {
+		return
+	}
+	if !sweepFor(table, slice) {
+		s.schedule(rest)
+		return
+	}
+	if table.Len() > 0 {
+		s.schedule(s.pause(table))
+		return
+	}
+	s.armed.Store(false)
+	if table.Len() > 0 && s.armed.CompareAndSwap(false, true) { // a key came in between
+		s.schedule(s.pause(table))
+	}
+}
+
+// sweepFor sweeps leaves until the sweep is done or the budget is spent.
+func sweepFor[P Table](table P, budget time.Duration) (done bool) {
+	start := time.Now()
+	for !table.SweepStep() {
+		if time.Since(start) >= budget {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,68 @@
+// Package sharded is the place: a concurrent table from keys to 64-bit words, in which
+// lookups and updates of an existing key take no lock and the garbage collector has
+// nothing to scan.
+//
+// # Layout
+//
+// Extendible hashing: a directory of small leaves, each an open-addressing table of
+// [SlotsPerLeaf] slots in one object without pointers.
+//
+//	directory              leaf, 12 KiB
+//	+-------+     +----------------------------------------+
+//	|  00   |---->| lock  used  depth  replaced  floor ... |  48 bytes
+//	|  01   |--+  +----------------------------------------+
+//	|  10   |  |  | hash | check | limit |      word       |  24 bytes
+//	|  11   |  |  | hash | check | limit |      word       |
+//	+-------+  |  |                 ...                    |
+//	           |  +----------------------------------------+
+//	           +->  another leaf
+//
+//	hash   64 bits  first fingerprint; its upper half, bent so that leaves fill at
+//	                different paces, picks the leaf, its lower half the first slot
+//	check  32 bits  second fingerprint, the rule's number in it
+//	limit  32 bits  number of the limit that the word is under
+//	word   64 bits  Empty, live, Moved or Superseded (package atomicstate)
+//
+// A slot's identity never changes and a slot is never reused. There is no mark for a
+// deleted key: forgetting happens only when a leaf is rebuilt.
+//
+// # Who may write what
+//
+//	Empty -> live, Superseded -> live   the holder of the leaf's lock
+//	live -> Superseded, any -> Moved    the holder of the leaf's lock, by swap
+//	live -> live                        anyone, by compare-and-swap
+//	directory entries, directory        the holder of the directory's lock
+//
+// Lock order: sweep, leaf, directory; a merge takes two leaves in the order of their
+// prefixes.
+//
+// # The protocol
+//
+//  1. Find: directory, entry, probe. A slot's word is loaded before its identity, which
+//     was written before the word was published. Empty ends the probe.
+//  2. Take on a live word: load the word, read the clock, compute. Denied: nothing is
+//     written. Allowed: compare-and-swap; if it fails, another call made progress: load
+//     the word and read the clock again. (This step is the caller's.)
+//  3. Moved: lock and unlock that leaf, start again from the directory pointer ([Table.Await]).
+//  4. Missing or Superseded ([Table.Insert]): lock the leaf. If it was replaced, start again.
+//     Probe again; if the word is live now, start again.
+//  5. Room first: a leaf without room is grown, and the call starts again, before anything
+//     is superseded.
+//  6. Convert: a live slot of the same key under another limit: swap its word to Superseded,
+//     then read the clock, carry the usage, apply this take, publish.
+//  7. Insert: the time is not before the leaf's floor, the latest time at which it or its
+//     ancestors forgot something. Write the identity, then store the word with this take
+//     already charged.
+//  8. Grow (split, rebuild, merge): allocate the new leaves, then swap each word that is not
+//     Empty to Moved and judge what the swap returned: drop Superseded and what equals new
+//     (raising the floor), copy the rest.
+//  9. Publish: under one hold of the directory's lock write all entries of the prefix,
+//     doubling if needed; mark the old leaf replaced; unlock.
+//  10. Sweep: count what equals new, read only; above a threshold, step 8.
+//  11. Refund: exact identity only; absent or Superseded: nothing is due.
+//
+// # Honest limits
+//
+// A call that meets Moved waits for the rebuild of one leaf: microseconds of work, longer if
+// the rebuilder loses its processor. Inserting a new key locks its leaf.
+package sharded

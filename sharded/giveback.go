@@ -1,0 +1,46 @@
+package sharded
+
+import "github.com/penstock-go/penstock/atomicstate"
+
+// Refund gives back n permits that were charged to k under limit at the time charged, as
+// far as the law can give them back without minting, and reports whether anything was. A
+// key that was forgotten or put under another limit since gets nothing.
+func (t *Table) Refund(k Key, limit uint32, charged, n int64) bool {
+	law := t.law(limit)
+	for {
+		slot, word := t.Find(k, limit)
+		switch {
+		case slot == nil || word == atomicstate.Superseded:
+			return false
+		case word == atomicstate.Moved:
+			t.Await(k)
+			continue
+		}
+		next, due := law.Refund(word, charged, t.clock(), n)
+		if !due {
+			return false
+		}
+		if slot.CompareAndSwap(word, next) {
+			return true
+		}
+	}
+}
+
+// Reset makes k equal to a new key, under whatever limit it is, and reports whether it had
+// a slot. The slot is left for the sweep.
+func (t *Table) Reset(k Key) bool {
+	for {
+		s := t.lookupSlot(k)
+		if s == nil {
+			return false
+		}
+		word := s.word.Load()
+		if !atomicstate.IsLive(word) {
+			t.Await(k)
+			continue
+		}
+		if s.word.CompareAndSwap(word, t.law(limitOf(s.check)).Fresh(t.clock())) {
+			return true
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package sharded
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/penstock-go/penstock/atomicstate"
+)
+
+const (
+	// leafBytes is the size of a leaf: a size class of Go's allocator, so that nothing
+	// is lost to rounding, and small enough that rebuilding one takes microseconds.
+	leafBytes   = 12288
+	headerBytes = 48
+	slotBytes   = 24
+	// SlotsPerLeaf is the number of slots of a leaf.
+	SlotsPerLeaf = (leafBytes - headerBytes) / slotBytes
+	// maxUsed is the fill at which a leaf is grown: 27/32 of the slots keep probes
+	// short (at most 4 slots on average for a hit in the fullest leaf).
+	maxUsed = SlotsPerLeaf * 27 / 32
+	// splitLive is the number of slots that must still matter for a full leaf to be
+	// split; below it a rebuild of the same size makes room enough.
+	splitLive = maxUsed * 5 / 8
+	// mergeUsed is the fill of two neighbours together below which they are merged:
+	// far enough under splitLive that a key or two never makes leaves flap.
+	mergeUsed = maxUsed * 3 / 8
+	// pageBytes is the smallest page of the platforms that Go runs on.
+	pageBytes = 4096
+)
+
+// identity is a key under one limit.
+type identity struct {
+	hash  uint64
+	check uint64 // upper half: fingerprint; lower half: number of the limit
+}
+
+// slot is one identity and its word. The identity is written once, before the first word
+// is published, and never changes: a slot is not reused for another key.
+type slot struct {
+	identity
+	word atomic.Uint64
+}
+
+// leaf is a small table of slots with linear probing. It holds no pointers, so the
+// garbage collector never looks inside.
+type leaf struct {
+	mu       sync.Mutex
+	used     int32 // slots that are not EMPTY, of whatever word
+	depth    uint8 // bits of the prefix
+	replaced bool  // frozen and published elsewhere
+	// floor is the latest time at which this leaf or an ancestor forgot a key: no new
+	// key is charged at an earlier one.
+	floor int64
+	// prefix is the first coordinate of the leaf, see coordinate.
+	prefix uint64
+	// retryForget is the time before which looking for something to forget is in vain;
+	// it keeps a flood of new keys at the cap from scanning the leaf for each.
+	retryForget int64
+	_           [headerBytes - 40]byte
+	slots       [SlotsPerLeaf]slot
+}
+
+// The layout is fixed by the size class; a change is an error here.
+var (
+	_ [0]struct{} = [unsafe.Sizeof(leaf{}) - leafBytes]struct{}{}
+	_ [0]struct{} = [unsafe.Sizeof(slot{}) - slotBytes]struct{}{}
+)
+
+// newLeaf allocates a leaf and writes one word of every page of it. Were a reader first
+// to touch a page, the system would map the shared page of zeros, and the write that
+// follows would cost a shootdown on every processor that runs this process.
+func newLeaf(depth uint8, prefix uint64) *leaf {
+	l := &leaf{depth: depth, prefix: prefix, floor: math.MinInt64, retryForget: math.MinInt64}
+	for i := 0; i < SlotsPerLeaf; i += pageBytes / slotBytes {
+		l.slots[i].word.Store(atomicstate.Empty)
+	}
+	l.slots[SlotsPerLeaf-1].word.Store(atomicstate.Empty)
+	return l
+}
+
+// home is the first slot to probe for hash: its lower half scaled to the leaf.
+func home(hash uint64) uint64 { return (hash & math.MaxUint32) * SlotsPerLeaf >> 32 }
+
+// find returns the slot's word for an exact identity and what it held, or nil. The word
+// is loaded before the identity, which was written before the word was published. There
+// is always an EMPTY slot, so the probe ends.
+func (l *leaf) find(id identity) (*atomic.Uint64, uint64) {
+	for i := home(id.hash); ; {
+		s := &l.slots[i]
+		word := s.word.Load()
+		if word == atomicstate.Empty {
+			return nil, word
+		}
+		if s.identity == id {
+			return &s.word, word
+		}
+		if i++; i == SlotsPerLeaf {
+			i = 0
+		}
+	}
+}
+
+// findOther returns the live slot of the same key under another limit, or nil.
+func (l *leaf) findOther(id identity) *slot {
+	for i := home(id.hash); ; {
+		s := &l.slots[i]
+		word := s.word.Load()
+		if word == atomicstate.Empty {
+			return nil
+		}
+		if s.hash == id.hash && (s.check^id.check)&checkMask == 0 && s.check != id.check && atomicstate.IsLive(word) {
+			return s
+		}
+		if i++; i == SlotsPerLeaf {
+			i = 0
+		}
+	}
+}
+
+// insert writes a new identity and then publishes its word. The caller holds the lock,
+// or the leaf is not published yet; there is room.
+func (l *leaf) insert(id identity, word uint64) {
+	for i := home(id.hash); ; {
+		s := &l.slots[i]
+		if s.word.Load() == atomicstate.Empty {
+			s.identity = id
+			s.word.Store(word)
+			l.used++
+			return
+		}
+		if i++; i == SlotsPerLeaf {
+			i = 0
+		}
+	}
+}
+
+// isOverflow reports whether the slot is a shared overflow bucket, of whatever rule.
+func (s identity) isOverflow() bool {
+	return s.hash == Overflow.Hash && s.check&ruleMask&checkMask == Overflow.Check
+}
+
+// limitOf is the number of the limit in a slot's check.
+func limitOf(check uint64) uint32 { return uint32(check) }
