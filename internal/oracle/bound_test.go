@@ -27,6 +27,7 @@ func TestBound(t *testing.T) {
 		{"one call above burst", 1, 10, 3, []oracle.Admission{{0, 4}}, "at most 3.000000000"},
 		{"due to the nanosecond", 1, 10, 1, []oracle.Admission{{0, 1}, {10, 1}, {20, 1}}, ""},
 		{"1 ns early", 1, 10, 1, []oracle.Admission{{0, 1}, {10, 1}, {19, 1}}, "permits admitted from"},
+		{"names where it begins", 1, 10, 1, []oracle.Admission{{0, 1}, {100, 1}, {105, 1}}, "2 permits admitted from 100 ns to 105 ns in 2 calls"},
 		{"fractions add up", 2, 3, 2, []oracle.Admission{{0, 2}, {2, 1}, {3, 1}}, ""},
 		{"fractions add up to no more", 2, 3, 2, []oracle.Admission{{0, 2}, {2, 1}, {3, 1}, {4, 1}}, "5 permits admitted from 0 ns to 4 ns in 4 calls: at most 4.666666667"},
 		{"rate 0", 0, 1, 2, []oracle.Admission{{0, 1}, {math.MaxInt64, 1}}, ""},

@@ -142,3 +142,26 @@ func TestTraceCheckSeesWrongAnswers(t *testing.T) {
 		})
 	}
 }
+
+// TestTraceCheckOfAnUnsettledWait: where a trace does not say how long, a wait
+// may be from 1 ns to the time that earns the permits from nothing.
+func TestTraceCheckOfAnUnsettledWait(t *testing.T) {
+	longest := map[string]int64{
+		oracle.AlgorithmTokenBucket:    7, // 2 permits at 3 in 10 ns: 6.67
+		oracle.AlgorithmGCRA:           7,
+		oracle.AlgorithmFixedWindow:    10,
+		oracle.AlgorithmSlidingLog:     10,
+		oracle.AlgorithmSlidingCounter: 20,
+	}
+	for algorithm, want := range longest {
+		trace := oracle.Trace{
+			Algorithm: algorithm,
+			Limit:     oracle.TraceLimit{Limit: 3, WindowNanos: 10, Burst: 3},
+			Calls:     []oracle.TraceCall{{N: 2}},
+		}
+		for wait, ok := range map[int64]bool{0: false, 1: true, want: true, want + 1: false} {
+			err := trace.Check(func(string, int64, int64) (bool, int64) { return false, wait })
+			assert.Equal(t, ok, err == nil, "%s: %d ns: %v", algorithm, wait, err)
+		}
+	}
+}
