@@ -18,6 +18,7 @@
 //	sizes_test.go      length of files and functions
 //	words_test.go      text that tells of one person's machine
 //	links_test.go      links in Markdown lead somewhere
+//	readme_test.go     programs in Markdown build, tasks of make exist
 //
 // What a general linter knows is in .golangci.yml instead.
 package lint
