@@ -62,8 +62,9 @@ func (e *Entry) splitRequest() {
 		return
 	}
 	e.Method, e.Path = method, rest
-	if last := bytes.LastIndexByte(rest, ' '); last >= 0 && bytes.HasPrefix(rest[last+1:], []byte("HTTP/")) {
-		e.Path, e.Protocol = rest[:last], rest[last+1:]
+	last := bytes.LastIndexByte(rest, ' ') // -1: a protocol right after the method
+	if bytes.HasPrefix(rest[last+1:], []byte("HTTP/")) {
+		e.Path, e.Protocol = rest[:max(last, 0)], rest[last+1:]
 	}
 }
 
