@@ -126,6 +126,6 @@ func TestBuildOfWhatIsNotBuilt(t *testing.T) {
 }
 
 func TestBuildOfWhatTheEngineRefuses(t *testing.T) {
-	_, err := Build(Spec{TokenBucket, 0, time.Second, 20})
+	_, err := Build(Spec{TokenBucket, 1, time.Second, -1})
 	require.Error(t, err)
 }

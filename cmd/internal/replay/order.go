@@ -37,8 +37,12 @@ type orderer struct {
 }
 
 func newOrderer(window time.Duration, maxLines int) *orderer {
+	secs := int64(window / time.Second)
+	if window%time.Second > 0 {
+		secs++
+	}
 	return &orderer{
-		windowSecs: int64((window + time.Second - 1) / time.Second),
+		windowSecs: secs,
 		maxLines:   maxLines,
 		bySecond:   map[int64]*second{},
 	}
