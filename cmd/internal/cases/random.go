@@ -61,7 +61,8 @@ func (r *Random) Next(n int) Case {
 	}
 	w := walk{r: r, spec: spec, capacity: capacity, models: map[string]model{}, tokens: spec.Tokens, per: spec.Per}
 	if limit, err := limits.Build(spec); err == nil && !limit.Exact() {
-		w.tokens, w.per = limit.Effective()
+		rate := limit.Effective()
+		w.tokens, w.per = rate.Tokens, rate.Per
 	}
 	w.start()
 	for range min(n, CallsPerCase) {

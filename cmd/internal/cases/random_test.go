@@ -60,6 +60,7 @@ func TestRandomReachesTheCorners(t *testing.T) {
 	for _, corner := range []string{
 		limits.TokenBucket, limits.SlidingLog, "allowed", "denied", "never", "n zero", "n negative", "due exactly",
 		"a nanosecond early", "step back", "leap of a year", "same time", "negative time", "burst above 2^30", "slower than 1 a day", "faster than 1e9/s",
+		"not exact",
 	} {
 		assert.True(t, seen[corner], corner)
 	}
@@ -68,6 +69,8 @@ func TestRandomReachesTheCorners(t *testing.T) {
 func mark(seen map[string]bool, c Case) {
 	tokens, per := *c.Limit.Limit, time.Duration(*c.Limit.WindowNanos)
 	seen["burst above 2^30"] = seen["burst above 2^30"] || c.Limit.Burst != nil && *c.Limit.Burst > 1<<30
+	limit, err := limits.Build(c.Spec(c.Algorithm))
+	seen["not exact"] = seen["not exact"] || err == nil && !limit.Exact()
 	seen["slower than 1 a day"] = seen["slower than 1 a day"] || float64(tokens)/per.Hours() < 1.0/24
 	seen["faster than 1e9/s"] = seen["faster than 1e9/s"] || float64(tokens)/per.Seconds() > 1e9
 	last := c.Calls[0]
