@@ -1,0 +1,240 @@
+package cases
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/penstock-go/penstock/cmd/internal/limits"
+	"github.com/penstock-go/penstock/engine"
+	"github.com/penstock-go/penstock/internal/oracle"
+)
+
+const (
+	// CallsPerCase is the most calls that a random case has.
+	CallsPerCase = 64
+
+	// Random cases stay within 140 years of their origin, so that the time
+	// between any two calls fits in 64 bits of nanoseconds.
+	farthest = 140 * 365 * 24 * time.Hour
+
+	maxRandomRate  = 4_000_000_000 // tokens a second
+	maxRandomBurst = 1 << 40
+	maxRandomLog   = 300 // entries; a log keeps each
+)
+
+// model is the rational-number model of one key.
+type model interface {
+	Take(nowNanos, n int64) (allowed bool, retryAfterNanos int64)
+}
+
+// Random makes cases of random calls on random limits, with the answers that
+// the project's rational-number models give. The same seed makes the same
+// cases.
+type Random struct {
+	rng  *rand.Rand
+	seed uint64
+	made int
+}
+
+// NewRandom starts a sequence of cases.
+func NewRandom(seed uint64) *Random {
+	return &Random{rng: rand.New(rand.NewPCG(seed, 0)), seed: seed}
+}
+
+// Next makes a case of at most n calls (at least 1).
+func (r *Random) Next(n int) Case {
+	r.made++
+	spec, capacity := r.spec()
+	c := Case{
+		ID:        fmt.Sprintf("random-%d-%d", r.seed, r.made),
+		Algorithm: spec.Algorithm,
+		Limit:     Limit{Limit: &spec.Tokens, WindowNanos: (*int64)(&spec.Per)},
+		Note:      "expected answers from the rational-number model",
+	}
+	if limits.HasBurst(spec.Algorithm) {
+		c.Limit.Burst = &spec.Burst
+	}
+	if spec.Algorithm == limits.TokenBucket {
+		c.AlsoAlgorithms = []string{limits.GCRA}
+	}
+	w := walk{r: r, spec: spec, capacity: capacity, models: map[string]model{}, tokens: spec.Tokens, per: spec.Per}
+	if limit, err := limits.Build(spec); err == nil && !limit.Exact() {
+		rate := limit.Effective()
+		w.tokens, w.per = rate.Tokens, rate.Per
+	}
+	w.start()
+	for range min(n, CallsPerCase) {
+		c.Calls = append(c.Calls, w.call())
+	}
+	return c
+}
+
+// spec draws a limit that the engine takes.
+func (r *Random) spec() (spec limits.Spec, capacity int64) {
+	for {
+		if r.rng.IntN(4) == 0 {
+			spec = limits.Spec{Algorithm: limits.SlidingLog, Tokens: r.upTo(maxRandomLog), Per: r.period()}
+			capacity = spec.Tokens
+		} else {
+			spec = limits.Spec{Algorithm: limits.TokenBucket, Per: r.period(), Burst: r.upTo(maxRandomBurst)}
+			most := min(maxRandomRate*spec.Per.Seconds(), math.MaxInt64/2)
+			spec.Tokens = r.upTo(int64(max(1, most)))
+			capacity = spec.Burst
+		}
+		if _, err := limits.Build(spec); err == nil {
+			return spec, capacity
+		}
+	}
+}
+
+// period draws a whole unit, a few of them, or any length up to four weeks.
+func (r *Random) period() time.Duration {
+	const week = 7 * 24 * time.Hour
+	whole := []time.Duration{time.Millisecond, time.Second, time.Minute, time.Hour, 24 * time.Hour, week}
+	unit := whole[r.rng.IntN(len(whole))]
+	switch r.rng.IntN(4) {
+	case 0:
+		return unit * time.Duration(1+r.rng.IntN(4))
+	case 1:
+		return time.Duration(r.upTo(int64(4 * week)))
+	}
+	return unit
+}
+
+// upTo draws from 1 to limit, each size about as often.
+func (r *Random) upTo(limit int64) int64 {
+	n := int64(math.Exp(r.rng.Float64() * math.Log(float64(limit))))
+	return min(max(n, 1), limit)
+}
+
+// walk makes the calls of one case and keeps its models up to date.
+type walk struct {
+	r        *Random
+	spec     limits.Spec
+	capacity int64
+	tokens   int64         // the rate that is enforced
+	per      time.Duration // of it
+
+	models map[string]model
+	now    int64 // of the last call
+	newest int64 // of all calls: what the limiter goes by
+	retry  int64 // retry-after of the last call, 0 if none
+	last   *Call
+}
+
+func (w *walk) start() {
+	w.now = w.r.rng.Int64N(int64(farthest)) - int64(farthest)/2
+	if w.r.rng.IntN(2) == 0 {
+		w.now = 0
+	}
+	w.newest = w.now
+}
+
+// call makes the next call. A call whose answer does not depend on time (n is
+// not positive, or more than can ever pass) is made at the latest time so far:
+// whether a limiter takes note of the time of such a call is left open.
+func (w *walk) call() Call {
+	key, n, at := w.key(), w.n(), w.newest
+	switch {
+	case w.last == nil: // the limiter must have seen the start
+		n = 1
+	case n > 0 && n <= w.capacity:
+		key, n, at = w.moment(key, n)
+	}
+	w.now, w.newest = at, max(w.newest, at)
+	allowed, retry := w.expect(key, n)
+	w.retry = max(retry, 0)
+	c := Call{AtNanos: &at, Key: &key, N: &n, WantAllow: &allowed}
+	if !allowed {
+		c.WantRetryAfterNanos = &retry
+	}
+	w.last = &c
+	return c
+}
+
+func (w *walk) expect(key string, n int64) (allowed bool, retryAfterNanos int64) {
+	switch {
+	case n < 0:
+		return false, int64(engine.Never)
+	case n == 0:
+		return true, 0
+	}
+	m := w.models[key]
+	if m == nil {
+		if w.spec.Algorithm == limits.SlidingLog {
+			m = oracle.NewSlidingLog(w.spec.Tokens, w.spec.Per)
+		} else {
+			m = oracle.NewTokenBucket(w.tokens, w.per, w.spec.Burst)
+		}
+		w.models[key] = m
+	}
+	return m.Take(w.newest, n)
+}
+
+func (w *walk) key() string {
+	return []string{"a", "a", "a", "b", "c", ""}[w.r.rng.IntN(6)]
+}
+
+// n draws a cost: mostly small or near the capacity, at times one that is
+// refused at any time.
+func (w *walk) n() int64 {
+	switch w.r.rng.IntN(20) {
+	case 0:
+		return 0
+	case 1:
+		return []int64{-1, math.MinInt64, -w.r.upTo(math.MaxInt64)}[w.r.rng.IntN(3)]
+	case 2:
+		return []int64{math.MaxInt64, w.capacity + 1, 1 << 62}[w.r.rng.IntN(3)]
+	case 3, 4:
+		return w.capacity
+	case 5, 6, 7, 8:
+		return w.r.upTo(w.capacity)
+	case 9, 10:
+		return max(1, w.capacity/2)
+	}
+	return 1
+}
+
+// moment draws the time of a call. Half of the calls after a denial repeat the
+// denied call exactly when it is due, or a nanosecond before.
+func (w *walk) moment(key string, n int64) (string, int64, int64) {
+	if w.retry > 0 && w.r.rng.IntN(2) == 0 {
+		due := w.newest + w.retry - int64(w.r.rng.IntN(2))
+		if due > w.newest && due < int64(farthest) {
+			return *w.last.Key, *w.last.N, due
+		}
+	}
+	return key, n, w.later()
+}
+
+// later draws a time after, at or before that of the last call.
+func (w *walk) later() int64 {
+	var gap int64
+	switch w.r.rng.IntN(8) {
+	case 0, 1:
+		return w.now
+	case 2: // the clock steps back
+		return max(w.now-w.r.upTo(int64(farthest)), -int64(farthest))
+	case 3: // about one token
+		gap = int64(w.per)/w.tokens + int64(w.r.rng.IntN(3)) - 1
+	case 4: // about a full bucket, or a window
+		gap = w.full() + int64(w.r.rng.IntN(3)) - 1
+	case 5:
+		gap = w.r.upTo(int64(farthest))
+	default: // up to a few tokens
+		gap = w.r.upTo(max(1, int64(min(8*float64(w.per)/float64(w.tokens), float64(farthest)))))
+	}
+	if at := w.newest + max(gap, 0); at >= w.newest && at <= int64(farthest) {
+		return at
+	}
+	return w.newest
+}
+
+func (w *walk) full() int64 {
+	if w.spec.Algorithm == limits.SlidingLog {
+		return int64(w.per)
+	}
+	return int64(min(float64(w.spec.Burst)*float64(w.per)/float64(w.tokens), float64(farthest)))
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/penstock-go/penstock/cmd/internal/cases"
+	"github.com/penstock-go/penstock/cmd/internal/input"
+)
+
+// maxCaseLine is the length from which a case is refused, in bytes.
+const maxCaseLine = 64 << 20
+
+// maxRandomMismatches bounds what is said about one random case: after the
+// first wrong answer the rest mostly follows from it.
+const maxRandomMismatches = 10
+
+type checkCmd struct {
+	Files  []string `arg:"" optional:"" name:"file" help:"Files of cases, plain or gzip; - is standard input."`
+	Random int64    `placeholder:"N" help:"Also check N random calls on random limits against exact models."`
+	Seed   *uint64  `placeholder:"S" help:"Seed of the random calls; from the clock if not given. It is printed."`
+}
+
+// Help is the text below the flags of penstock check --help.
+func (checkCmd) Help() string {
+	return `A case is one JSON object on one line:
+
+  {"id": "one", "algorithm": "token_bucket", "also_algorithms": ["gcra"],
+   "limit": {"limit": 1, "window_ns": 1000000000, "burst": 1},
+   "calls": [{"t_ns": 0, "key": "a", "n": 1, "want_allow": true},
+             {"t_ns": 0, "key": "a", "n": 1, "want_allow": false, "want_retry_after_ns": 1000000000}]}
+
+Every case runs on a fresh limiter, through the public API, at the given times. It passes if every
+answer is right for each of its algorithms. want_retry_after_ns -1 is never; a denied call without
+it must answer more than 0 and no more than the time to earn n from empty. Each wrong answer is a
+line; the last line counts the cases: "N passed, N failed". A case whose algorithm is not built,
+or that cannot be read, has failed.
+
+Exit codes:
+  0  all cases passed
+  1  a case failed
+  2  wrong usage, a file could not be read, or there was no case
+
+Example:
+  penstock check cases.jsonl
+  penstock check --random 100000 --seed 7`
+}
+
+// Run checks all cases and prints what is wrong with them.
+func (c *checkCmd) Run(env Env) error {
+	if len(c.Files) == 0 && c.Random == 0 {
+		return usageError("check needs a file of cases, - for standard input, or --random N, for example --random 100000")
+	}
+	if c.Random < 0 {
+		return usageError("--random: %d is less than 0, for example 100000", c.Random)
+	}
+	out := bufio.NewWriter(env.Stdout)
+	tally := &checkTally{out: out}
+	var unreadable error
+	for _, name := range c.Files {
+		if err := tally.file(name, env.Stdin); err != nil {
+			unreadable = errors.Join(unreadable, err)
+		}
+	}
+	if c.Random > 0 {
+		tally.random(c.Random, c.seed())
+	}
+	fmt.Fprintf(out, "%d passed, %d failed\n", tally.passed, tally.failed)
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("cannot write the results: %w", err)
+	}
+	switch {
+	case unreadable != nil:
+		return &exitError{exitUsage, unreadable}
+	case tally.passed+tally.failed == 0:
+		return usageError("there is no case in the input; write one JSON object a line, see penstock check --help")
+	case tally.failed > 0:
+		return errFailed
+	}
+	return nil
+}
+
+func (c *checkCmd) seed() uint64 {
+	if c.Seed != nil {
+		return *c.Seed
+	}
+	return uint64(time.Now().UnixNano())
+}
+
+// checkTally judges cases, prints what is wrong and counts.
+type checkTally struct {
+	out            io.Writer
+	passed, failed int
+}
+
+// file checks the cases of a file; the error is about reading it.
+func (t *checkTally) file(name string, stdin io.Reader) error {
+	src, err := input.Open(name, stdin, nil)
+	if err != nil {
+		return err
+	}
+	lines := input.NewLines(src, maxCaseLine)
+	for {
+		line, tooLong, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return src.Close()
+		}
+		if err != nil {
+			return errors.Join(err, src.Close())
+		}
+		switch {
+		case tooLong:
+			t.malformed(src.Name, lines.Number(), errors.New("the line is 64 MiB or longer; split the case"))
+		case len(line) > 0:
+			t.line(src.Name, lines.Number(), line)
+		}
+	}
+}
+
+func (t *checkTally) line(file string, number int, line []byte) {
+	c, err := cases.Parse(line)
+	if err != nil {
+		t.malformed(file, number, err)
+		return
+	}
+	t.judge(c, -1)
+}
+
+func (t *checkTally) malformed(file string, number int, err error) {
+	t.failed++
+	fmt.Fprintf(t.out, "FAIL %s:%d: not a case: %v\n", file, number, err)
+}
+
+// judge runs one case and prints at most most mismatches (all if negative).
+func (t *checkTally) judge(c cases.Case, most int) {
+	mismatches := cases.Judge(c, cases.Engine)
+	if len(mismatches) == 0 {
+		t.passed++
+		return
+	}
+	t.failed++
+	for i, m := range mismatches {
+		if i == most {
+			fmt.Fprintf(t.out, "FAIL %s: and %d more\n", c.ID, len(mismatches)-most)
+			break
+		}
+		fmt.Fprintln(t.out, m)
+	}
+}
+
+func (t *checkTally) random(calls int64, seed uint64) {
+	source := cases.NewRandom(seed)
+	made := 0
+	for left := calls; left > 0; made++ {
+		c := source.Next(int(min(left, cases.CallsPerCase)))
+		left -= int64(len(c.Calls))
+		t.judge(c, maxRandomMismatches)
+	}
+	fmt.Fprintf(t.out, "random: %d cases, %d calls, seed %d\n", made, calls, seed)
+}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const sampleLog = "../../../testdata/access.log"
+
+// call runs the command in this process.
+func call(stdin string, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = Run(args, Env{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs})
+	return code, out.String(), errs.String()
+}
+
+// golden compares with a file in testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+func TestDemo(t *testing.T) {
+	code, stdout, stderr := call("", "demo")
+	assert.Equal(t, exitOK, code)
+	assert.Empty(t, stderr)
+	golden(t, "demo.golden", stdout)
+}
+
+func TestReplayTable(t *testing.T) {
+	code, stdout, stderr := call("", "replay", "--rate", "10/1s", "--burst", "20", "--top", "1", sampleLog)
+	assert.Equal(t, exitOK, code)
+	assert.Empty(t, stderr)
+	golden(t, "replay.golden", stdout)
+}
+
+func TestReplayJSON(t *testing.T) {
+	code, stdout, stderr := call("", "replay", "--rate", "10/1s", "--burst", "20", "--json", sampleLog)
+	assert.Equal(t, exitOK, code)
+	assert.Empty(t, stderr)
+	golden(t, "replay.json.golden", stdout)
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"replay", "--help"}, {"check", "--help"}, {"demo", "-h"}} {
+		code, stdout, stderr := call("", args...)
+		assert.Equal(t, exitOK, code, args)
+		assert.Contains(t, stdout, "Usage: penstock", args)
+		assert.Empty(t, stderr, args)
+	}
+	for verb, parts := range map[string][]string{
+		"replay": {"Exit codes:", "0  every log was read", "1  a log could not be read", "2  wrong usage", "open-loop upper bound", "default 64", "default 1h"},
+		"check":  {"Exit codes:", "0  all cases passed", "1  a case failed", "2  wrong usage", "want_retry_after_ns"},
+	} {
+		_, stdout, _ := call("", verb, "--help")
+		for _, part := range parts {
+			assert.Contains(t, stdout, part, verb)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	code, stdout, _ := call("", "--version")
+	assert.Equal(t, exitOK, code)
+	assert.NotEmpty(t, strings.TrimSpace(stdout))
+}
+
+func TestUsageErrors(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                                                     `expected one of "demo", "check", "replay"; see penstock --help`,
+		"frobnicate":                                           "unexpected argument frobnicate",
+		"replay":                                               "penstock replay --help",
+		"replay x.log":                                         "missing flags: --rate=N/DURATION; see penstock replay --help",
+		"replay --rate 10/1s":                                  `expected "<log> ..."`,
+		"replay --rate 10 x.log":                               `--rate: "10" has no period; write N/DURATION, for example 10/1s`,
+		"replay --rate 1/1y x.log":                             `--rate: "1/1y": the duration "1y" has the unknown unit "y"`,
+		"replay --rate 1/1s --burst 0 x.log":                   "--burst: 0 is less than 1",
+		"replay --rate 1/1s --burst=-5 x.log":                  "--burst: -5 is less than 1",
+		"replay --rate 1/1s --burst many x.log":                `--burst: "many" is not a whole number that fits in 64 bits, for example 20`,
+		"replay --rate 1/1s --burst 1.5 x.log":                 `--burst: "1.5" is not a whole number`,
+		"replay --rate 1/1s --algorithm no x.log":              `--algorithm "no" is not known; built are gcra, sliding_log, token_bucket`,
+		"replay --rate 1/1s --key ip x.log":                    `--key: "ip": there is no field "ip"`,
+		"replay --rate 1/1s --ipv6-prefix 129 x.log":           "--ipv6-prefix: 129 is not from 1 to 128, for example 64",
+		"replay --rate 1/1s --format w3c x.log":                `--format must be one of "auto","common","combined" but got "w3c"`,
+		"replay --rate 1/1s --reorder-window 5 x":              `--reorder-window: the duration "5" is not a whole number and a unit`,
+		"replay --rate 1/1s --reorder-lines 0 x.log":           "--reorder-lines: 0 is less than 1",
+		"replay --rate 1/1s --top=-1 x.log":                    "--top: -1 is less than 0",
+		"replay --rate 1/1s - a -":                             "standard input can be read only once",
+		"replay --rate 1/1s --loud x.log":                      "unknown flag --loud; see penstock replay --help",
+		"replay --rate 1/1s --burst 9223372036854775807 x.log": `--rate "1/1s" with --burst 9223372036854775807 cannot be enforced`,
+		"replay --rate 1/1s --algorithm fixed_window x.log":    `--algorithm "fixed_window" is planned, but not built yet; built are`,
+		"replay --rate 1/1s --algorithm sliding_window x.log":  "is planned, but not built yet",
+		"replay --rate 1/1s --algorithm leaky_bucket x.log":    "is planned, but not built yet",
+		"check":              "check needs a file of cases, - for standard input, or --random N",
+		"check --random=-1":  "--random: -1 is less than 0",
+		"check --random x":   "--random",
+		"check --seed 1":     "check needs a file",
+		"check missing.json": "cannot read missing.json: no such file",
+		"demo now":           "unexpected argument now",
+	} {
+		code, _, stderr := call("", strings.Fields(args)...)
+		assert.Equal(t, exitUsage, code, args)
+		assert.Contains(t, stderr, want, args)
+		assert.True(t, strings.HasPrefix(stderr, "penstock: "), stderr)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %q", stderr)
+	}
+}
+
+// full is standard output on a full disk.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	for _, args := range [][]string{{"demo"}, {"replay", "--rate", "1/1s", sampleLog}, {"check", "--random", "10", "--seed", "1"}} {
+		var errs bytes.Buffer
+		code := Run(args, Env{Stdin: iotest.ErrReader(io.EOF), Stdout: full{}, Stderr: &errs})
+		assert.Equal(t, exitFailed, code, args)
+		assert.Contains(t, errs.String(), "no space left on device", args)
+	}
+}
+
+func TestNoProgressWhereThereIsNoTerminal(t *testing.T) {
+	assert.Nil(t, newProgress(&bytes.Buffer{}, nil))
+	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	require.NoError(t, err)
+	assert.Nil(t, newProgress(file, nil))
+	require.NoError(t, file.Close())
+}
+
+func TestTotalSize(t *testing.T) {
+	info, err := os.Stat(sampleLog)
+	require.NoError(t, err)
+	assert.Equal(t, 2*info.Size(), totalSize([]string{sampleLog, sampleLog}))
+	for _, odd := range []string{"-", t.TempDir(), "missing.log"} {
+		assert.Equal(t, int64(-1), totalSize([]string{sampleLog, odd}), odd)
+	}
+}

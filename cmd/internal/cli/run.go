@@ -1,0 +1,105 @@
+// Package cli is the penstock command: one file a verb.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/alecthomas/kong"
+)
+
+// The exit codes of all verbs.
+const (
+	exitOK     = 0
+	exitFailed = 1 // the work was done and found something wrong, or could not be done in full
+	exitUsage  = 2 // the command was called in a way that cannot work
+)
+
+// Env is what the command touches of the outside world.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// grammar is the command line. Kong reads it from the tags.
+type grammar struct {
+	Demo    demoCmd          `cmd:"" help:"Show a token bucket and a sliding window at work."`
+	Check   checkCmd         `cmd:"" help:"Run call-by-call cases and compare every answer."`
+	Replay  replayCmd        `cmd:"" help:"Replay access logs against a limit: who would have been denied?"`
+	Version kong.VersionFlag `help:"Print the version and stop."`
+}
+
+// exitError ends the command with a code. Its message, if it has one, goes to
+// stderr.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+// usageError says that a flag's value cannot be used.
+func usageError(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// errFailed ends the command with exitFailed after it has said why.
+var errFailed = &exitError{exitFailed, nil}
+
+// Run runs the command with its arguments, without the program's name, and
+// returns the exit code. It does not end the process.
+func Run(args []string, env Env) int {
+	stopped := false // by --help or --version
+	parser, err := kong.New(&grammar{},
+		kong.Name("penstock"),
+		kong.Description("Exact rate limits, tried out before they are enforced.\n\nExit codes: 0 all well, 1 something failed or could not be read, 2 wrong usage."),
+		kong.Writers(env.Stdout, env.Stderr),
+		kong.Exit(func(int) { stopped = true }),
+		kong.Vars{"version": version()},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+	)
+	if err != nil {
+		return report(env, err)
+	}
+	ctx, err := parser.Parse(args)
+	if stopped {
+		return exitOK
+	}
+	if err != nil {
+		return report(env, usageError("%w; see penstock %s--help", err, verbOf(err)))
+	}
+	return report(env, ctx.Run(env))
+}
+
+// verbOf names the verb that was being parsed when err happened, with a space
+// after it; empty if there is none.
+func verbOf(err error) string {
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context.Selected() != nil {
+		return parse.Context.Selected().Name + " "
+	}
+	return ""
+}
+
+// report says on stderr what went wrong and returns the exit code for it.
+func report(env Env, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	exit := &exitError{exitFailed, err}
+	errors.As(err, &exit)
+	if exit.err != nil {
+		fmt.Fprintf(env.Stderr, "penstock: %v\n", err)
+	}
+	return exit.code
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
+}

@@ -1,0 +1,115 @@
+package replay
+
+import (
+	"container/heap"
+	"time"
+)
+
+// second holds the requests of one second of the log, in the order in which
+// they were read. A request is the number of its key.
+type second struct {
+	unix int64
+	keys []uint32
+}
+
+// orderer puts the lines of one log in the order of their times. Servers write
+// a line when a request ends and stamp it, some of them, with its start, so
+// neighbours are out of order by the time a request took.
+//
+// It holds lines back until one is seen that is a whole window later; lines of
+// the same second keep their order. A line earlier than what has been given
+// out already is late: it counts at the time that has been reached, since a
+// limiter's clock never moves back. Held lines cost 4 bytes each.
+type orderer struct {
+	windowSecs int64
+	maxLines   int // held at once; beyond it the earliest second is given out
+
+	bySecond  map[int64]*second
+	earliest  secondHeap
+	free      []*second
+	held      int
+	newest    int64 // latest time read; valid once any
+	given     int64 // latest time given out; valid once hasGiven
+	any       bool
+	hasGiven  bool
+	reordered int // lines that were behind a later one and were put in place
+	late      int // lines that came too late for that
+}
+
+func newOrderer(window time.Duration, maxLines int) *orderer {
+	secs := int64(window / time.Second)
+	if window%time.Second > 0 {
+		secs++
+	}
+	return &orderer{
+		windowSecs: secs,
+		maxLines:   maxLines,
+		bySecond:   map[int64]*second{},
+	}
+}
+
+// add takes in one line.
+func (o *orderer) add(unix int64, key uint32) {
+	switch {
+	case o.hasGiven && unix < o.given:
+		o.late++
+		unix = o.given
+	case o.any && unix < o.newest:
+		o.reordered++
+	}
+	if !o.any || unix > o.newest {
+		o.newest, o.any = unix, true
+	}
+	s := o.bySecond[unix]
+	if s == nil {
+		s = o.newSecond(unix)
+		o.bySecond[unix] = s
+		heap.Push(&o.earliest, s)
+	}
+	s.keys = append(s.keys, key)
+	o.held++
+}
+
+// next gives out the earliest second if nothing can come before it any more,
+// or, with flush, in any case; nil if there is none. Give it back with recycle.
+func (o *orderer) next(flush bool) *second {
+	if len(o.earliest) == 0 {
+		return nil
+	}
+	due := o.newest-o.earliest[0].unix >= o.windowSecs
+	if !due && !flush && o.held <= o.maxLines {
+		return nil
+	}
+	s := heap.Pop(&o.earliest).(*second)
+	delete(o.bySecond, s.unix)
+	o.held -= len(s.keys)
+	o.given, o.hasGiven = s.unix, true
+	return s
+}
+
+func (o *orderer) newSecond(unix int64) *second {
+	if n := len(o.free); n > 0 {
+		s := o.free[n-1]
+		o.free = o.free[:n-1]
+		s.unix, s.keys = unix, s.keys[:0]
+		return s
+	}
+	return &second{unix: unix}
+}
+
+// recycle takes back a second that next gave out.
+func (o *orderer) recycle(s *second) { o.free = append(o.free, s) }
+
+// secondHeap is a heap of seconds, the earliest first.
+type secondHeap []*second
+
+func (h secondHeap) Len() int           { return len(h) }
+func (h secondHeap) Less(i, j int) bool { return h[i].unix < h[j].unix }
+func (h secondHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *secondHeap) Push(x any)        { *h = append(*h, x.(*second)) }
+func (h *secondHeap) Pop() any {
+	old := *h
+	last := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return last
+}
