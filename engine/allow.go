@@ -33,7 +33,7 @@ func (m *Limiter[K]) AllowN(key K, n int64) bool {
 // AllowBytes is l.Allow(string(key)) without making the string.
 func AllowBytes(l *Limiter[string], key []byte) bool {
 	if l.logs != nil {
-		return l.Take(string(key), 1).Allowed
+		return takeLogBytes(l, key, 1)
 	}
 	return l.tally(l.charge(l.hasher.Bytes(key), 1, readClock)).ok
 }
@@ -85,7 +85,12 @@ func (c *core) charge(k sharded.Key, n, given int64) charged {
 	for {
 		slot, word := c.table.Find(k, r.number) // 2, 3
 		for atomicstate.IsLive(word) {
-			now := c.time.now(given) // 4
+			now := int64(0) // 4
+			if c.time.isMonotonic(given) {
+				now = c.time.exact()
+			} else {
+				now = c.time.nowSlow(given)
+			}
 			if now >= c.table.SweepDue() {
 				c.table.CatchUp(now)
 				break

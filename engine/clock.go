@@ -60,10 +60,15 @@ func (t *timeline) exact() int64 { return int64(time.Since(t.origin)) }
 // now returns the time of a decision: what the caller gave, or the clock's reading. It never
 // moves back.
 func (t *timeline) now(given int64) int64 {
-	if given == readClock && t.kind.Load() == clockMonotonic {
+	if t.isMonotonic(given) {
 		return t.exact()
 	}
 	return t.nowSlow(given)
+}
+
+// isMonotonic reports whether now is a plain reading of the monotonic clock.
+func (t *timeline) isMonotonic(given int64) bool {
+	return given == readClock && t.kind.Load() == clockMonotonic
 }
 
 func (t *timeline) nowSlow(given int64) int64 {
@@ -134,6 +139,14 @@ func (t *timeline) stopTicking() {
 	if t.coarse != nil {
 		t.kind.CompareAndSwap(clockCoarse, clockMonotonic)
 		t.coarse.close()
+	}
+}
+
+// refresh reads a user's clock, so that settled is up to date though no call was made for a
+// while. It must not be called under a lock.
+func (t *timeline) refresh() {
+	if t.kind.Load() == clockUser {
+		t.advance(int64(t.user.Now()))
 	}
 }
 

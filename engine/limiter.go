@@ -47,11 +47,24 @@ type Limiter[K comparable] struct {
 type core struct {
 	rule    atomic.Pointer[rule]
 	table   *sharded.Table
+	words   *words
 	stats   *callStats // nil unless asked for
-	sweeper *evict.Sweeper[sharded.Table, *sharded.Table]
+	sweeper *evict.Sweeper[words, *words]
 	policy  CapPolicy
 	capped  capCounters
 	time    timeline
+}
+
+// words is the table as the background sweep sees it.
+type words struct {
+	*sharded.Table
+	time *timeline
+}
+
+// SweepStep sweeps one leaf at the present time.
+func (w *words) SweepStep() (done bool) {
+	w.time.refresh()
+	return w.Table.SweepStep()
 }
 
 // verdict tells whether a rule needs to look at the key.
@@ -115,7 +128,8 @@ func Must[K comparable](l Limit, opts ...Option) *Limiter[K] {
 func (c *core) init(o *options) {
 	c.time.init(o)
 	c.table = sharded.NewTable(c.time.settled, int64(o.maxKeys))
-	c.sweeper = evict.New(c.table, o.sweepInterval)
+	c.words = &words{Table: c.table, time: &c.time}
+	c.sweeper = evict.New(c.words, o.sweepInterval)
 	c.policy = o.capPolicy
 	if o.stats {
 		c.stats = newCallStats()
@@ -159,6 +173,7 @@ func (m *Limiter[K]) Reset(key K) {
 // Sweep forgets at once every key that equals a new one and returns how many. The background
 // sweep does the same a little at a time; call this where time is under control, as in tests.
 func (m *Limiter[K]) Sweep() int {
+	m.time.refresh()
 	if m.logs != nil {
 		return m.logs.Sweep(m.time.settled(), nil)
 	}

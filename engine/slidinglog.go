@@ -30,6 +30,7 @@ func newLogs[K comparable](l Limit, o *options, t *timeline) *logs[K] {
 
 // SweepStep sweeps all logs.
 func (g *logs[K]) SweepStep() (done bool) {
+	g.time.refresh()
 	g.Sweep(g.time.settled(), nil)
 	return true
 }
@@ -40,7 +41,19 @@ func (g *logs[K]) Horizon() int64 { return math.MaxInt64 }
 // take charges n permits of key.
 func (g *logs[K]) take(c *core, key K, n, given int64) Decision {
 	clock := func() int64 { return g.time.now(given) }
-	d := g.Take(key, n, clock)
+	return g.settle(c, g.Take(key, n, clock), n, clock)
+}
+
+// takeLogBytes is l.AllowN(string(key), n) without making a string of a known key.
+func takeLogBytes(l *Limiter[string], key []byte, n int64) bool {
+	clock := func() int64 { return l.time.now(readClock) }
+	d := l.logs.settle(&l.core, sharded.TakeLogBytes(l.logs.Logs, key, n, clock), n, clock)
+	l.count(d.Allowed)
+	return d.Allowed
+}
+
+// settle makes the answer to a take; a new key that found no room is decided by the policy.
+func (g *logs[K]) settle(c *core, d sharded.LogDecision, n int64, clock func() int64) Decision {
 	if d.Allowed {
 		g.sweeper.Kick()
 	}

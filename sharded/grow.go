@@ -119,6 +119,9 @@ func (t *Table) freeze(l *leaf, base, now int64, low, high *leaf) (floor int64, 
 			continue
 		}
 		word := s.word.Swap(atomicstate.Moved)
+		if t.pause != nil {
+			t.pause()
+		}
 		switch {
 		case word == atomicstate.Superseded:
 		case t.law(limitOf(s.check)).EqualsNew(word, base, now):

@@ -22,6 +22,7 @@ type Table struct {
 	lawsMu   sync.Mutex // guards additions to laws
 	sweep    sweepState
 	counters counters
+	pause    func() // tests set it, to be run between the steps of a rebuild
 }
 
 // NewTable returns an empty table that holds at most maxKeys keys (0: no cap). Cost: one

@@ -1,0 +1,128 @@
+# Everything here needs only Go, make and a POSIX shell (the race detector also
+# needs a C compiler). Tools are pinned in tools/go.mod and built into bin/.
+#
+# Every target works on each module by its own go.mod (GOWORK=off), because that
+# is what a user of the module gets; go.work is for editors and for `go run`.
+# A module is any folder with a go.mod, so a new one is covered without an edit
+# here.
+
+GO         ?= go
+FUZZTIME   ?= 30s
+STRESSTIME ?= 60s
+BENCH      ?= .
+COUNT      ?= 10
+BENCHTIME  ?=
+BENCHFLAGS ?=
+
+export GO FUZZTIME STRESSTIME BENCH COUNT BENCHTIME BENCHFLAGS
+export GOWORK := off
+
+BIN           := $(CURDIR)/bin
+GOLANGCI_LINT := $(BIN)/golangci-lint
+BENCHSTAT     := $(BIN)/benchstat
+GOVULNCHECK   := $(BIN)/govulncheck
+EACH          := ./scripts/each-module.sh
+
+.SHELLFLAGS   := -ec
+.DEFAULT_GOAL := help
+
+##@ Every day
+
+.PHONY: help
+help: ## Print this help
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo 'Settings: FUZZTIME=$(FUZZTIME) STRESSTIME=$(STRESSTIME) BENCH=$(BENCH) COUNT=$(COUNT)' \
+	  'BENCHTIME=$(BENCHTIME) BENCHFLAGS=$(BENCHFLAGS)'
+
+.PHONY: test
+test: ## Run the tests of every module
+	@$(EACH) '$(GO) test ./...'
+
+.PHONY: race
+race: ## Run the tests of every module under the race detector
+	@$(EACH) '$(GO) test -race ./...'
+
+.PHONY: examples
+examples: ## Run the examples of every module
+	@$(EACH) '$(GO) test -count=1 -run "^Example" ./...'
+
+.PHONY: lint
+lint: fmt-check vet $(GOLANGCI_LINT) ## Check formatting, go vet and golangci-lint in every module
+	@$(EACH) '$(GOLANGCI_LINT) run --config $(CURDIR)/.golangci.yml ./...'
+
+.PHONY: fmt
+fmt: ## Format every Go file
+	@./scripts/go-files.sh | xargs gofmt -s -w
+
+.PHONY: tidy
+tidy: ## Run go mod tidy in every module
+	@$(EACH) --all '$(GO) mod tidy'
+
+.PHONY: api
+api: ## Accept the present exported API of the core (internal/lint/testdata/api)
+	@$(GO) test -count=1 -run '^TestAPI' ./internal/lint -update
+
+##@ Proof
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME
+	@$(EACH) '$(CURDIR)/scripts/fuzz.sh'
+
+# One package at a time, so that each stress test has the processors to itself.
+.PHONY: stress
+stress: ## Run every stress test under the race detector for STRESSTIME
+	@PENSTOCK_STRESS=$(STRESSTIME) $(EACH) \
+	  '$(GO) test -race -run Stress -count=1 -p 1 -timeout 2h ./...'
+
+.PHONY: vuln
+vuln: $(GOVULNCHECK) ## Look up known vulnerabilities (needs the vulnerability database)
+	@$(EACH) '$(GOVULNCHECK) ./...'
+
+##@ Measurement
+
+.PHONY: bench
+bench: ## Run the benchmarks, COUNT times, into bench/results
+	@./scripts/bench.sh ./bench/...
+
+.PHONY: bench-compare
+bench-compare: ## Run the benchmarks beside other libraries, into bench/results
+	@./scripts/bench.sh --module bench/compare ./...
+
+.PHONY: benchstat
+benchstat: $(BENCHSTAT) ## Compare results: make benchstat FILES="old.txt new.txt"
+	@$(BENCHSTAT) $(FILES)
+
+##@ Before a merge
+
+.PHONY: ci
+ci: ## Run all that a merge has to pass
+	@./.ci/run
+
+.PHONY: clean
+clean: ## Remove the built tools
+	rm -rf $(BIN)
+
+# Parts of `lint`.
+
+.PHONY: fmt-check
+fmt-check:
+	@bad=$$(./scripts/go-files.sh | xargs gofmt -s -l); \
+	if [ -n "$$bad" ]; then echo "not formatted (run 'make fmt'):" >&2; echo "$$bad" >&2; exit 1; fi
+
+.PHONY: vet
+vet:
+	@$(EACH) '$(GO) vet ./...'
+
+# Tools. `go install` leaves an unchanged binary alone, hence the touch.
+
+$(GOLANGCI_LINT): TOOL := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+$(BENCHSTAT):     TOOL := golang.org/x/perf/cmd/benchstat
+$(GOVULNCHECK):   TOOL := golang.org/x/vuln/cmd/govulncheck
+
+$(GOLANGCI_LINT) $(BENCHSTAT) $(GOVULNCHECK): tools/go.mod tools/go.sum
+	@echo "building $(TOOL)"
+	@cd tools && GOBIN='$(BIN)' $(GO) install $(TOOL)
+	@touch $@

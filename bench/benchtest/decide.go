@@ -1,0 +1,108 @@
+package benchtest
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/penstock-go/penstock/bench"
+)
+
+// Decide measures one decision on existing keys: a row for each count and
+// subject, named limiter=…/keys=…/clock=…, on as many goroutines as -cpu says.
+func Decide(b *testing.B, load bench.Load, counts []int, subjects []bench.Subject) {
+	for _, count := range counts {
+		for _, subject := range subjects {
+			name := fmt.Sprintf("limiter=%s/keys=%s/clock=%s", subject.Name, bench.FormatCount(count), subject.Clock)
+			DecideRow(b, name, Row{Subject: subject, Load: load, Count: count, Size: bench.KeySize})
+		}
+	}
+}
+
+// Row is one row of decisions on existing keys.
+type Row struct {
+	Subject bench.Subject
+	Load    bench.Load
+	Count   int // keys, all of them filled before the clock runs
+	Size    int // bytes a key
+	// Loop makes the calls when the row is not about the limiter's own Run;
+	// it must return how many were admitted.
+	Loop func(l bench.Limiter) Loop
+
+	limiter bench.Limiter
+}
+
+// DecideRow measures row under name. The row's limiter lives from the row's
+// first call to its last.
+func DecideRow(b *testing.B, name string, row Row) {
+	b.Run(name, func(b *testing.B) {
+		row.open()
+		row.measure(b)
+	})
+	row.close()
+}
+
+// open makes and fills the limiter, once for all runs of the row.
+func (r *Row) open() {
+	if r.limiter != nil {
+		return
+	}
+	r.limiter = r.Subject.New(r.Count, r.Load)
+	r.limiter.Fill(bench.NewKeys(r.Count, r.Size, 0), 0, uint64(r.Count))
+	runtime.GC() // the fill's garbage is not the row's
+}
+
+func (r *Row) close() {
+	if r.limiter == nil {
+		return
+	}
+	r.limiter.Close()
+	r.limiter = nil
+	runtime.GC()
+}
+
+func (r *Row) measure(b *testing.B) {
+	keys := generators(r.Count, r.Size)
+	loop := Loop(r.limiter.Run)
+	if r.Loop != nil {
+		loop = r.Loop(r.limiter)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	tallies := drive(b.N, keys, loop)
+	b.StopTimer()
+	if err := r.check(b.N, keys, tallies); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// check reports what would make the row's number worth nothing: a call that was
+// not made, a wrong answer, a key too many or too few, or keys never met.
+func (r *Row) check(calls int, keys []*bench.Keys, tallies []tally) error {
+	total, draws := sum(tallies)
+	if total.calls != calls {
+		return fmt.Errorf("benchtest: %d calls were made of %d", total.calls, calls)
+	}
+	met := bench.Distinct(keys, draws, r.Count)
+	if err := bench.CheckDistinct(met, calls, r.Count); err != nil {
+		return err
+	}
+	if r.Subject.Bound {
+		return nil
+	}
+	if r.Load.Admit && total.admitted != calls {
+		return fmt.Errorf("benchtest: %d of %d calls were denied, all had to be admitted", calls-total.admitted, calls)
+	}
+	if !r.Load.Admit && total.admitted != 0 {
+		return fmt.Errorf("benchtest: %d of %d calls were admitted, all had to be denied", total.admitted, calls)
+	}
+	return checkLen(r.limiter, r.Count)
+}
+
+// checkLen reports a limiter that does not hold exactly count keys.
+func checkLen(l bench.Limiter, count int) error {
+	if held := l.Len(); held >= 0 && held != count {
+		return fmt.Errorf("benchtest: the limiter holds %d keys, want %d", held, count)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package bench
+
+import (
+	"hash/maphash"
+	"math/bits"
+	"sync/atomic"
+	"time"
+	"unsafe"
+)
+
+// LineSize is the size in bytes of the floor's lines: the cache line of the
+// machines this is measured on.
+const LineSize = 64
+
+type line struct {
+	word atomic.Uint64
+	_    [LineSize - 8]byte
+}
+
+var _ [0]struct{} = [unsafe.Sizeof(line{}) - LineSize]struct{}{}
+
+// Floor does the least that a limiter with exact string keys, an exact clock
+// and one word of state per key must do, and decides nothing: it makes the key,
+// takes its fingerprint (two seeded 64-bit hashes), reads the monotonic clock
+// and tries one compare-and-swap on a random line of an array that has as many
+// 64-byte lines as there are keys. The line depends on the fingerprint, so that
+// its address is not known before the hash is, and on the draw, so that every
+// line of the array is met and not only the 63 % that count keys would hash to.
+type Floor struct {
+	first, second maphash.Seed
+	start         time.Time
+	lines         []line
+	clock         bool
+}
+
+// FloorSubject is the floor with its clock read.
+func FloorSubject() Subject {
+	return Subject{Name: "floor", Clock: "exact", Bound: true,
+		New: func(count int, _ Load) Limiter { return NewFloor(count, true) }}
+}
+
+// FloorNoClockSubject is the floor without its clock read.
+func FloorNoClockSubject() Subject {
+	return Subject{Name: "floor", Clock: "none", Bound: true,
+		New: func(count int, _ Load) Limiter { return NewFloor(count, false) }}
+}
+
+// NewFloor returns a floor of count lines (>= 1) that reads the clock or not.
+func NewFloor(count int, clock bool) *Floor {
+	return &Floor{
+		first: maphash.MakeSeed(), second: maphash.MakeSeed(),
+		start: time.Now(), lines: make([]line, count), clock: clock,
+	}
+}
+
+// Run pays the floor n times. It returns n: a floor admits everything.
+func (f *Floor) Run(k *Keys, n int) int {
+	if !f.clock {
+		return f.runNoClock(k, n)
+	}
+	for range n {
+		key := k.Next()
+		first, second := maphash.String(f.first, key), maphash.String(f.second, key)
+		f.swap(first^k.state, second+f.Now())
+	}
+	return n
+}
+
+func (f *Floor) runNoClock(k *Keys, n int) int {
+	for range n {
+		key := k.Next()
+		first, second := maphash.String(f.first, key), maphash.String(f.second, key)
+		f.swap(first^k.state, second)
+	}
+	return n
+}
+
+// Now returns the monotonic time since the floor was made, in nanoseconds.
+func (f *Floor) Now() uint64 { return uint64(time.Since(f.start)) }
+
+// Fingerprint returns the two hashes of key.
+func (f *Floor) Fingerprint(key string) (first, second uint64) {
+	return maphash.String(f.first, key), maphash.String(f.second, key)
+}
+
+// swap tries one compare-and-swap on the line that spread picks. A lost one is
+// not tried again: a floor is a bound.
+func (f *Floor) swap(spread, add uint64) bool {
+	index, _ := bits.Mul64(spread, uint64(len(f.lines)))
+	word := &f.lines[index].word
+	old := word.Load()
+	return word.CompareAndSwap(old, old+add|1)
+}
+
+// SwapHot runs n compare-and-swaps on one line and returns how many won.
+func (f *Floor) SwapHot(n int) (won int) {
+	for i := range n {
+		if f.swap(0, uint64(i)) {
+			won++
+		}
+	}
+	return won
+}
+
+// Fill writes the lines from..to-1 once, so that their pages are there.
+func (f *Floor) Fill(_ *Keys, from, to uint64) {
+	for i := from; i < to; i++ {
+		f.lines[i].word.Store(1)
+	}
+}
+
+// Allow pays the floor once, for key.
+func (f *Floor) Allow(key string) bool {
+	first, second := f.Fingerprint(key)
+	f.swap(first, second+f.Now())
+	return true
+}
+
+// Len returns the number of lines.
+func (f *Floor) Len() int { return len(f.lines) }
+
+// Close does nothing.
+func (f *Floor) Close() {}

@@ -1,0 +1,95 @@
+package engine_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/penstock-go/penstock/engine"
+	"github.com/stretchr/testify/require"
+)
+
+// TestDefaultClockInABubble: the monotonic clock is the one that testing/synctest fakes.
+func TestDefaultClockInABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := engine.Must[string](engine.TokenBucket(engine.PerSecond(2), 2))
+		defer l.Close()
+		require.True(t, l.AllowN("a", 2))
+		d := l.Take("a", 1)
+		require.False(t, d.Allowed)
+		require.Equal(t, 500*time.Millisecond, d.RetryAfter)
+		time.Sleep(d.RetryAfter - 1)
+		require.False(t, l.Allow("a"))
+		time.Sleep(1)
+		require.True(t, l.Allow("a"))
+	})
+}
+
+// TestCoarseClockNeverRefusesWrongly: between two ticks coarse time stands still, yet a call
+// passes at its nanosecond.
+func TestCoarseClockNeverRefusesWrongly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := engine.Must[string](engine.TokenBucket(engine.PerSecond(1000), 5), engine.WithCoarseClock(time.Second))
+		defer l.Close()
+		time.Sleep(300 * time.Millisecond)
+		for range 5 {
+			require.True(t, l.Allow("a"), "on coarse time 0")
+		}
+		time.Sleep(700 * time.Millisecond) // a tick
+		for range 1000 {
+			require.True(t, l.Allow("a"), "1000 a second are due")
+			time.Sleep(time.Millisecond)
+		}
+		peek := l.Peek("a")
+		require.True(t, peek.Allowed)
+	})
+}
+
+// TestCoarseClockBound: against real time an interval admits at most what a tick earns more.
+func TestCoarseClockBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const tick, burst, perSecond = 10 * time.Millisecond, 5, 1000
+		l := engine.Must[string](engine.TokenBucket(engine.PerSecond(perSecond), burst), engine.WithCoarseClock(tick))
+		defer l.Close()
+		for range 50 {
+			time.Sleep(7 * time.Millisecond)
+			passed := 0
+			for l.Allow("a") {
+				passed++
+			}
+			require.LessOrEqual(t, passed, burst+perSecond*int(tick)/int(time.Second))
+			require.GreaterOrEqual(t, passed, burst)
+		}
+	})
+}
+
+// TestCoarseClockStops: Close ends its goroutine; the bubble would not end otherwise.
+func TestCoarseClockStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := engine.Must[string](engine.TokenBucket(engine.PerSecond(1), 1), engine.WithCoarseClock(time.Hour))
+		require.True(t, l.Allow("a"))
+		require.NoError(t, l.Close())
+		time.Sleep(999 * time.Millisecond)
+		require.False(t, l.Allow("a"))
+		time.Sleep(time.Millisecond)
+		require.True(t, l.Allow("a"), "the exact clock is read from then on")
+	})
+}
+
+// TestBackgroundSweep forgets what equals new without any call.
+func TestBackgroundSweep(t *testing.T) {
+	for _, limit := range []engine.Limit{engine.TokenBucket(engine.PerSecond(1), 1), engine.SlidingLog(1, time.Second)} {
+		synctest.Test(t, func(t *testing.T) {
+			l := engine.Must[int](limit)
+			defer l.Close()
+			for i := range 5000 {
+				require.True(t, l.Allow(i))
+			}
+			time.Sleep(9 * time.Second)
+			require.Equal(t, 5000, l.Len())
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			require.Zero(t, l.Len())
+		})
+	}
+}

@@ -1,0 +1,123 @@
+package sharded
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/penstock-go/penstock/atomicstate"
+	"github.com/stretchr/testify/require"
+)
+
+func TestLayout(t *testing.T) {
+	require.EqualValues(t, leafBytes, unsafe.Sizeof(leaf{}))
+	require.EqualValues(t, slotBytes, unsafe.Sizeof(slot{}))
+	require.EqualValues(t, headerBytes, unsafe.Offsetof(leaf{}.slots))
+	require.EqualValues(t, 0, unsafe.Offsetof(leaf{}.slots)%8, "words are aligned for 64-bit atomics")
+	require.Equal(t, 510, SlotsPerLeaf)
+	require.Equal(t, 430, maxUsed)
+	require.Less(t, maxUsed, SlotsPerLeaf, "a probe must meet an empty slot")
+}
+
+// TestCoordinateIsMonotonic: leaves are ranges of coordinates, so order must be kept, and the
+// whole range must be used.
+func TestCoordinateIsMonotonic(t *testing.T) {
+	require.EqualValues(t, 0, coordinate(0))
+	require.Greater(t, coordinate(math.MaxUint64), uint64(math.MaxUint32-4))
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for range 100000 {
+		a, b := rnd.Uint64(), rnd.Uint64()
+		if a > b {
+			a, b = b, a
+		}
+		require.LessOrEqual(t, coordinate(a), coordinate(b))
+		require.LessOrEqual(t, coordinate(b), uint64(math.MaxUint32))
+	}
+}
+
+// TestBytesAKeyStayEven: the slots a key takes, over many counts of keys, stay within what the
+// documents say (29 to 57 bytes without the bend, 39 to 44 with it, in the limit of many keys;
+// a few thousand keys stray a little).
+func TestBytesAKeyStayEven(t *testing.T) {
+	if testing.Short() {
+		t.Skip("inserts some 300,000 keys")
+	}
+	now := int64(0)
+	table, law := newTestTable(t, 0, func() int64 { return now })
+	h, err := NewHasher[int]()
+	require.NoError(t, err)
+	worst, sum, samples := 0.0, 0.0, 0
+	next := 40000.0
+	for i := 1; i <= 300000; i++ {
+		mustCharge(t, table, h.Key(i), law, 1)
+		if float64(i) >= next {
+			next *= 1.1
+			leaves := countLeaves(table)
+			perKey := float64(leaves*leafBytes+len(table.dir.Load().leaves)*8) / float64(i)
+			worst, sum, samples = max(worst, perKey), sum+perKey, samples+1
+		}
+	}
+	t.Logf("bytes a key: worst %.1f, mean %.1f over %d counts", worst, sum/float64(samples), samples)
+	require.Less(t, worst, 47.0)
+	require.Less(t, sum/float64(samples), 43.0)
+	require.Greater(t, sum/float64(samples), 38.0, "suspiciously little: are all keys there?")
+}
+
+func countLeaves(table *Table) (leaves int) {
+	table.eachLeaf(func(*leaf) { leaves++ })
+	return leaves
+}
+
+// eachLeaf visits every leaf; nothing else may use the table meanwhile.
+func (t *Table) eachLeaf(visit func(*leaf)) {
+	for at := uint64(0); at <= math.MaxUint32; {
+		l := t.dir.Load().leafAt(at)
+		visit(l)
+		at = l.prefix + l.width()
+	}
+}
+
+// checkInvariants verifies a table at rest: the directory covers every coordinate, each entry
+// points to the leaf of its prefix, each slot is in its leaf and reachable, at most one live
+// slot a key and rule, and the count of keys is right.
+func checkInvariants(t *testing.T, table *Table) {
+	t.Helper()
+	d := table.dir.Load()
+	for i := range d.leaves {
+		l := d.leaves[i].Load()
+		at := uint64(i) << d.shift
+		require.True(t, l.prefix <= at && at < l.prefix+l.width(), "entry %d points to a foreign leaf", i)
+		require.LessOrEqual(t, l.depth, d.depth)
+		require.False(t, l.replaced, "entry %d points to a replaced leaf", i)
+	}
+	live := map[Key]int{}
+	keys := 0
+	table.eachLeaf(func(l *leaf) {
+		used := 0
+		for i := range l.slots {
+			s := &l.slots[i]
+			word := s.word.Load()
+			if word == atomicstate.Empty {
+				continue
+			}
+			used++
+			c := coordinate(s.hash)
+			require.True(t, l.prefix <= c && c < l.prefix+l.width(), "a slot stands in a foreign leaf")
+			found, _ := l.find(s.identity)
+			require.Same(t, &s.word, found, "a slot cannot be reached")
+			require.NotEqual(t, atomicstate.Moved, word, "a published leaf holds a frozen word")
+			if atomicstate.IsLive(word) {
+				live[Key{s.hash, s.check & checkMask}]++
+				if !s.isOverflow() {
+					keys++
+				}
+			}
+		}
+		require.EqualValues(t, used, l.used)
+	})
+	for k, n := range live {
+		require.Equal(t, 1, n, "key %x has %d live slots", k, n)
+	}
+	require.Equal(t, keys, table.Len())
+}

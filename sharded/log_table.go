@@ -1,0 +1,136 @@
+package sharded
+
+// takeNew is take for a key that had no log a moment ago. It publishes a ring
+// that is charged already, so that no sweep can find it unused. done is false if
+// the key has a log by now.
+func (g *Logs[K]) takeNew(key K, n, now int64, own func(K) K) (d LogDecision, done bool) {
+	if !equal(key, key) { // it would never be found again, not even to be dropped
+		r := newLogRing(g.rule.Limit)
+		return r.takeLocked(g.rule, n, now), true
+	}
+	if g.full() { // a flood of new keys at the cap allocates nothing and locks nothing
+		_, found := g.rings.Load(key)
+		return LogDecision{Full: !found}, !found
+	}
+	if own != nil {
+		key = own(key)
+	}
+	return g.insert(key, n, now)
+}
+
+// equal is ==, for a comparison of a key with itself that is meant.
+func equal[K comparable](a, b K) bool { return a == b }
+
+// insert is the part of takeNew that writes to the table.
+func (g *Logs[K]) insert(key K, n, now int64) (d LogDecision, done bool) {
+	fresh := newLogRing(g.rule.Limit)
+	r, found := g.rings.LoadOrTryCompute(key, func() (*logRing, bool) {
+		// The bucket of key is locked: nobody else can insert or drop it.
+		if !g.reserve() {
+			return nil, true
+		}
+		d = fresh.takeLocked(g.rule, n, max(now, g.floorNanos.Load()))
+		return fresh, false
+	})
+	switch {
+	case found:
+		return LogDecision{}, false
+	case r == nil:
+		return LogDecision{Full: true}, true
+	}
+	return d, true
+}
+
+// reserve counts one more key, unless the table is at its cap. The count is
+// raised before a ring is in the table and lowered when it dies, so there are
+// never more rings that count than the cap; and a key is never told that the
+// table is full because somebody who drops a ring was interrupted half way.
+func (g *Logs[K]) reserve() bool {
+	for {
+		keys, most := g.keys.Load(), g.maxKeys.Load()
+		if most > 0 && keys >= most {
+			return false
+		}
+		if g.keys.CompareAndSwap(keys, keys+1) {
+			return true
+		}
+	}
+}
+
+// kill marks the ring r, which is alive and locked by the caller, dead.
+func (g *Logs[K]) kill(r *logRing) {
+	r.dead = true
+	g.keys.Add(-1)
+}
+
+// unlink takes the dead ring r of key out of the table, if it is still there.
+// Whoever killed it does so, and whoever meets it helps instead of waiting.
+func (g *Logs[K]) unlink(key K, r *logRing) {
+	g.rings.Compute(key, func(current *logRing, found bool) (*logRing, bool) {
+		return current, !found || current == r
+	})
+}
+
+// Sweep drops the logs of which every entry has expired at time now, and gives
+// back memory that others no longer use. It returns how many it dropped. No take
+// is lost: a ring is marked dead under its lock, while it equals a new one,
+// before it leaves the table, and a take that meets a dead ring looks its key up
+// again. A log that has seen a later time than now is left alone.
+//
+// budget is asked before each log is looked at, under no lock; false ends the
+// sweep, and the next one with a budget goes on about where this one ended. A
+// nil budget looks at all logs. A log is locked only while it is looked at.
+func (g *Logs[K]) Sweep(now int64, budget func() bool) (dropped int) {
+	var skip, seen int64
+	if budget != nil {
+		skip = g.cursor.Load()
+	}
+	ended := true
+	g.rings.Range(func(key K, r *logRing) bool {
+		if seen++; seen <= skip {
+			return true
+		}
+		if budget != nil && !budget() {
+			ended = false
+			return false
+		}
+		if g.forget(key, r, now) {
+			dropped++
+		}
+		return true
+	})
+	if ended {
+		g.cursor.Store(0)
+	} else {
+		g.cursor.Store(seen - 1 - int64(dropped)) // the one refused is next
+	}
+	return dropped
+}
+
+// forget drops the ring of key if it equals a new one at time now; if not, it
+// trims it.
+func (g *Logs[K]) forget(key K, r *logRing, now int64) bool {
+	r.mu.Lock()
+	if r.dead || !r.idle(now, g.rule.WindowNanos) {
+		if !r.dead {
+			r.trim(g.rule.WindowNanos)
+		}
+		r.mu.Unlock()
+		return false
+	}
+	g.raiseFloor(now)
+	g.kill(r)
+	r.mu.Unlock()
+	g.unlink(key, r)
+	return true
+}
+
+// raiseFloor makes now the least time of the next take of a key without a log.
+func (g *Logs[K]) raiseFloor(now int64) {
+	for {
+		floor := g.floorNanos.Load()
+		if floor >= now || g.floorNanos.CompareAndSwap(floor, now) {
+			return
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package sharded
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestLogSweepDropsOnlyWhatEqualsNew(t *testing.T) {
+	g := NewLogs[string](2, 10)
+	g.Take("old", 1, at(0))
+	g.Take("young", 1, at(5))
+	assert.Zero(t, g.Sweep(9, nil))
+	assert.Equal(t, 1, g.Sweep(10, nil))
+	assert.Equal(t, 1, g.Len())
+	assert.Equal(t, 1, g.Sweep(15, nil))
+	assert.Zero(t, g.Len())
+	assert.Zero(t, g.rings.Size())
+}
+
+// TestLogSweepInThePast: a sweep whose clock stepped back drops nothing that a
+// later clock made, and what it leaves is untouched.
+func TestLogSweepInThePast(t *testing.T) {
+	g := NewLogs[string](1, 10)
+	g.Take("key", 1, at(100))
+	for _, now := range []int64{99, 0, -1000, math.MinInt64} {
+		assert.Zero(t, g.Sweep(now, nil))
+	}
+	assert.False(t, g.Take("key", 1, at(100)).Allowed)
+
+	g.Take("key", 1, at(500)) // at 0..499 everything had expired at 110
+	assert.False(t, g.Take("key", 1, at(509)).Allowed)
+	assert.Zero(t, g.Sweep(509, nil))
+	assert.False(t, g.Take("key", 1, at(509)).Allowed)
+}
+
+// TestLogSweepLeavesALogThatSawALaterTime: its entries have expired at the
+// sweep's time, but to forget the later time would let time move back.
+func TestLogSweepLeavesALogThatSawALaterTime(t *testing.T) {
+	g := NewLogs[string](2, 10)
+	g.Take("key", 2, at(0))
+	g.Take("key", 1, at(12)) // entries of 0 have expired
+	g.Take("key", 2, at(21)) // denied; 21 was seen
+	r, _ := g.rings.Load("key")
+	require.EqualValues(t, 21, r.latestNanos)
+	assert.Zero(t, g.Sweep(21, nil))
+	r.latestNanos = 30
+	assert.Zero(t, g.Sweep(25, nil))
+	assert.Equal(t, 1, g.Sweep(30, nil))
+}
+
+// TestLogTimeNeverMovesBackOverASweep: a key forgotten at 100 starts again at
+// 100, whatever its caller's clock says; else the entries of 0 would not have
+// expired yet when it takes at 5.
+func TestLogTimeNeverMovesBackOverASweep(t *testing.T) {
+	g := NewLogs[string](1, 10)
+	g.Take("key", 1, at(0))
+	require.Equal(t, 1, g.Sweep(100, nil))
+	assert.True(t, g.Take("key", 1, at(5)).Allowed)
+	assert.False(t, g.Take("key", 1, at(109)).Allowed, "charged at 100, not at 5")
+	assert.True(t, g.Take("key", 1, at(110)).Allowed)
+}
+
+func TestLogSweepBudgetGoesOnWhereItEnded(t *testing.T) {
+	const keys, perSweep = 1000, 70
+	g := NewLogs[int](1, 10)
+	for key := range keys {
+		g.Take(key, 1, at(0))
+	}
+	sweep := func(now int64) (asked, dropped int) {
+		dropped = g.Sweep(now, func() bool { asked++; return asked <= perSweep })
+		return asked, dropped
+	}
+	// At 5 nothing is due: the sweep must move on all the same.
+	sweeps := 0
+	for {
+		sweeps++
+		asked, dropped := sweep(5)
+		require.Zero(t, dropped)
+		if asked <= perSweep {
+			break
+		}
+	}
+	assert.Equal(t, keys/perSweep+1, sweeps)
+	total := 0
+	for range keys/perSweep + 1 {
+		_, dropped := sweep(10)
+		total += dropped
+	}
+	assert.Equal(t, keys, total)
+	assert.Zero(t, g.Len())
+}
+
+func TestLogSweepGivesBackMemory(t *testing.T) {
+	const limit, window = 10_000, 1_000_000
+	g := NewLogs[string](limit, window)
+	for i := range int64(limit) {
+		g.Take("key", 1, at(i))
+	}
+	r, _ := g.rings.Load("key")
+	require.Len(t, r.stamps, limit, "all of them count")
+	g.Take("key", 1, at(window+limit-4)) // all but 3 have expired
+	require.Zero(t, g.Sweep(window+limit-4, nil))
+	assert.Len(t, r.stamps, logRingKeepEntries/2)
+	assert.Equal(t, deniedAs(limit-4, 1, window), g.Peek("key", limit-3, window+limit-4))
+
+	g.Take("key", 5, at(window+limit-4))
+	require.NotNil(t, r.ends)
+	g.Sweep(window+limit-4, nil)
+	assert.Equal(t, deniedAs(limit-9, 1, window), g.Peek("key", limit-8, window+limit-4))
+}
+
+// TestLogTrimUsesTheTimeOfTheLog: a sweep ahead of the callers' clock must not
+// trim away what still counts for them.
+func TestLogTrimUsesTheTimeOfTheLog(t *testing.T) {
+	const limit, window = 1000, 1000
+	g := NewLogs[string](limit, window)
+	for i := range int64(limit) {
+		g.Take("key", 1, at(i))
+	}
+	g.Sweep(2*window-2, nil) // only the entry of 999 counts at that time
+	assert.Equal(t, deniedAs(0, 1, window), g.Take("key", 1, at(999)))
+}
+
+func TestLogReset(t *testing.T) {
+	g := NewLogs[string](1, 10)
+	g.Reset("unknown")
+	g.Take("key", 1, at(100))
+	g.Take("other", 1, at(100))
+	g.Reset("key")
+	assert.Equal(t, 1, g.Len())
+	assert.True(t, g.Take("key", 1, at(0)).Allowed, "time seen is forgotten as well")
+	assert.False(t, g.Take("key", 1, at(9)).Allowed)
+	assert.False(t, g.Take("other", 1, at(101)).Allowed)
+}
+
+func TestLogCap(t *testing.T) {
+	g := NewLogs[string](2, 10)
+	g.SetMaxKeys(2)
+	full := LogDecision{Full: true}
+	assert.True(t, g.Take("", 1, at(0)).Allowed, "the empty key is a key")
+	assert.Equal(t, LogDecision{Remaining: 2, RetryAfterNanos: LogNever}, g.Take("never", 3, at(0)))
+	assert.True(t, g.Take("one", 1, at(5)).Allowed)
+	assert.Equal(t, full, g.Take("two", 1, at(5)))
+	assert.Equal(t, full, g.Peek("two", 1, 5))
+	assert.Equal(t, LogDecision{Allowed: true, Remaining: 2}, g.Take("two", 0, at(5)))
+	assert.Equal(t, deniedAs(2, LogNever, 0), g.Take("two", 3, at(5)), "never comes before full")
+	assert.True(t, g.Take("", 1, at(5)).Allowed, "a key with a log keeps it")
+	assert.True(t, g.Peek("one", 1, 5).Allowed)
+	assert.Equal(t, 2, g.Len())
+
+	assert.Zero(t, g.Sweep(10, nil))
+	assert.Equal(t, full, g.Take("two", 1, at(10)), "the flood resets nobody")
+	assert.Equal(t, 2, g.Sweep(15, nil))
+	assert.True(t, g.Take("two", 1, at(15)).Allowed)
+	g.Reset("two")
+	assert.True(t, g.Take("three", 1, at(15)).Allowed)
+	assert.True(t, g.Take("four", 1, at(15)).Allowed)
+
+	g.SetMaxKeys(1)
+	assert.True(t, g.Take("four", 1, at(15)).Allowed, "a lower cap drops nobody")
+	assert.Equal(t, full, g.Take("five", 1, at(15)))
+	g.SetMaxKeys(-1)
+	assert.True(t, g.Take("five", 1, at(15)).Allowed, "no cap")
+}
+
+// TestLogKeyThatDoesNotEqualItself: such keys must not fill the table.
+func TestLogKeyThatDoesNotEqualItself(t *testing.T) {
+	g := NewLogs[float64](1, 10)
+	for range 3 {
+		assert.Equal(t, allowedAs(0, 10), g.Take(math.NaN(), 1, at(0)))
+	}
+	assert.Zero(t, g.Len())
+	g.Take(1, 1, at(0))
+	assert.Equal(t, 1, g.Len())
+}
+
+func TestLogBytesStoresACopy(t *testing.T) {
+	g := NewLogs[string](1, 10)
+	key := []byte("key")
+	require.True(t, TakeLogBytes(g, key, 1, at(0)).Allowed)
+	require.False(t, TakeLogBytes(g, key, 1, at(0)).Allowed)
+	copy(key, "yek")
+	assert.False(t, g.Take("key", 1, at(0)).Allowed)
+	assert.True(t, TakeLogBytes(g, key, 1, at(0)).Allowed)
+	assert.True(t, TakeLogBytes(g, nil, 1, at(0)).Allowed)
+	assert.False(t, g.Take("", 1, at(0)).Allowed)
+}
+
+// TestLogAllocations: nothing for keys that have a log with room, whatever the
+// answer; nothing for a flood of new keys at the cap.
+func TestLogAllocations(t *testing.T) {
+	const limit, window = 100, 1000
+	g, now := NewLogs[string](limit, window), int64(0)
+	for range 4 * limit { // a ring with its full room and ends
+		now += 7
+		g.Take("key", 1, at(now))
+		g.Take("key", 2, at(now))
+	}
+	g.SetMaxKeys(1)
+	key, flood := []byte("key"), []byte(strings.Repeat("new", 50))
+	clock := func() int64 { return now }
+	cases := map[string]func(){
+		"take":      func() { now += 5; g.Take("key", 1, clock) },
+		"take at":   func() { now += 5; g.Take("key", 1, at(now)) },
+		"several":   func() { now += 5; g.Take("key", 3, clock) },
+		"denied":    func() { g.Take("key", limit, clock) },
+		"never":     func() { g.Take("key", limit+1, clock) },
+		"never new": func() { g.Take("new", limit+1, clock) },
+		"peek":      func() { g.Peek("key", 5, now) },
+		"peek new":  func() { g.Peek("new", 5, now) },
+		"bytes":     func() { now += 5; TakeLogBytes(g, key, 1, clock) },
+		"flood":     func() { TakeLogBytes(g, flood, 1, clock) },
+	}
+	for name, f := range cases {
+		assert.Zero(t, testing.AllocsPerRun(300, f), name)
+	}
+	require.True(t, TakeLogBytes(g, flood, 1, clock).Full)
+}
