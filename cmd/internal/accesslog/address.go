@@ -11,7 +11,7 @@ import (
 //
 //   - an IPv4 address is itself, without its port;
 //   - an IPv4-mapped IPv6 address is that IPv4 address;
-//   - any other IPv6 address is its network of bits bits (1 to 128), since one
+//   - any other IPv6 address is its network of that many bits (1 to 128), since one
 //     machine commonly owns a whole /64; without brackets, port and zone. With
 //     128 bits it is the address alone;
 //   - what is no address (a host name, "unix:") is itself.

@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 	"time"
 )
@@ -30,7 +31,8 @@ func FuzzParseLine(f *testing.F) {
 			t.Fatal("the parser changed the line")
 		}
 		if err != nil {
-			if _, ok := err.(*LineError); !ok {
+			var reason *LineError
+			if !errors.As(err, &reason) {
 				t.Fatalf("the error is a %T", err)
 			}
 			return

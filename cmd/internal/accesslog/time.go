@@ -43,7 +43,7 @@ func closesBeforeRequest(rest []byte, end int) bool {
 // unixTime reads a time field of timeLen bytes, from memory if it is the same
 // as the one before.
 func (p *Parser) unixTime(b []byte) (int64, error) {
-	if p.hasLast && string(b) == string(p.lastTime[:]) {
+	if p.hasLast && bytes.Equal(b, p.lastTime[:]) {
 		return p.lastUnix, nil
 	}
 	unix, err := parseTime(b)
@@ -59,12 +59,12 @@ func (p *Parser) unixTime(b []byte) (int64, error) {
 // zone is taken from the line itself, so the hour that is repeated when
 // daylight saving ends comes out right.
 func parseTime(b []byte) (int64, error) {
-	if b[2] != '/' || b[6] != '/' || b[11] != ':' || b[14] != ':' || b[17] != ':' || b[20] != ' ' {
+	if !hasSeparators(b) {
 		return 0, errTimeForm
 	}
 	day, year := digits(b[0:2]), digits(b[7:11])
 	hour, minute, second := digits(b[12:14]), digits(b[15:17]), digits(b[18:20])
-	if day < 0 || year < 0 || hour < 0 || minute < 0 || second < 0 {
+	if min(day, year, hour, minute, second) < 0 {
 		return 0, errTimeForm
 	}
 	month := monthNumber(b[3], b[4], b[5])
@@ -87,6 +87,10 @@ func parseTime(b []byte) (int64, error) {
 		return 0, errYear
 	}
 	return unix, nil
+}
+
+func hasSeparators(b []byte) bool {
+	return b[2] == '/' && b[6] == '/' && b[11] == ':' && b[14] == ':' && b[17] == ':' && b[20] == ' '
 }
 
 // parseZone reads ±hhmm as seconds east of UTC.

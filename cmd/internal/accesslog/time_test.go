@@ -43,7 +43,7 @@ func TestTimeZones(t *testing.T) {
 			assert.Equal(t, errYear, err, text)
 			continue
 		}
-		assert.NoError(t, err, text)
+		require.NoError(t, err, text)
 		assert.Equal(t, want, got, text)
 	}
 }

@@ -58,7 +58,10 @@ func Parse(line []byte) (Case, error) {
 	if _, err := dec.Token(); err != io.EOF {
 		return Case{}, errors.New("there is more after the case's closing brace; write one case a line")
 	}
-	return c, c.validate()
+	if err := c.validate(); err != nil {
+		return Case{}, err
+	}
+	return c, nil
 }
 
 // explain turns an error of the JSON package into one that says what to do.

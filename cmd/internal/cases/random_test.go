@@ -31,8 +31,9 @@ func TestRandomIsTheSameForTheSameSeed(t *testing.T) {
 		require.NoError(t, err)
 		return string(line)
 	}
-	assert.Equal(t, text(7), text(7))
-	assert.NotEqual(t, text(7), text(8))
+	first, again := text(7), text(7)
+	assert.Equal(t, first, again)
+	assert.NotEqual(t, first, text(8))
 }
 
 // What is written as JSON is a case that can be kept and checked again.
@@ -113,11 +114,7 @@ func TestRandomSeesABrokenLimiter(t *testing.T) {
 			if spec.Algorithm != limits.SlidingLog && spec.Per > 1_000_000 {
 				spec.Per -= spec.Per / 1_000_000
 			}
-			l, err := Engine(spec)
-			if err != nil { // no such fraction: leave it
-				return nil, nil
-			}
-			return l, nil
+			return Engine(spec)
 		},
 		"keys in one": func(spec limits.Spec) (Limiter, error) {
 			l, err := Engine(spec)
@@ -131,8 +128,8 @@ func TestRandomSeesABrokenLimiter(t *testing.T) {
 		source, red := NewRandom(4), false
 		for range 300 {
 			c := source.Next(CallsPerCase)
-			if l, err := build(c.Spec(c.Algorithm)); err == nil && l == nil {
-				continue
+			if _, err := build(c.Spec(c.Algorithm)); err != nil {
+				continue // there is no such fraction
 			}
 			c.AlsoAlgorithms = nil
 			red = red || len(Judge(c, build)) > 0

@@ -25,7 +25,7 @@ type checkCmd struct {
 }
 
 // Help is the text below the flags of penstock check --help.
-func (checkCmd) Help() string {
+func (*checkCmd) Help() string {
 	return `A case is one JSON object on one line:
 
   {"id": "one", "algorithm": "token_bucket", "also_algorithms": ["gcra"],
@@ -134,7 +134,7 @@ func (t *checkTally) malformed(file string, number int, err error) {
 	fmt.Fprintf(t.out, "FAIL %s:%d: not a case: %v\n", file, number, err)
 }
 
-// judge runs one case and prints at most most mismatches (all if negative).
+// judge runs one case and prints its mismatches, no more than most of them (all if negative).
 func (t *checkTally) judge(c cases.Case, most int) {
 	mismatches := cases.Judge(c, cases.Engine)
 	if len(mismatches) == 0 {

@@ -13,22 +13,23 @@ import (
 	"github.com/penstock-go/penstock/cmd/internal/replay"
 )
 
+// replayCmd is penstock replay. The help of its flags is in replayHelp.
 type replayCmd struct {
 	Logs []string `arg:"" name:"log" help:"Access logs, plain or gzip, merged by time; - is standard input."`
 
-	Rate      string `required:"" placeholder:"N/DURATION" help:"Requests per period, for example 10/1s, 100/1m or 1/1w (units ns, us, ms, s, m, h, d, w)."`
-	Burst     *whole `placeholder:"N" help:"Requests that may come at once; as many as the rate's N if not given. Not used by sliding_log, whose limit is N in any DURATION."`
-	Algorithm string `default:"token_bucket" help:"token_bucket, gcra (the same decisions) or sliding_log."`
+	Rate      string `required:"true" placeholder:"N/DURATION" help:"${help_rate}"`
+	Burst     *whole `placeholder:"N" help:"${help_burst}"`
+	Algorithm string `default:"token_bucket" help:"${help_algorithm}"`
 
-	Key        string `default:"client_ip" help:"What shares a limit: client_ip, host (the address field as it is), method, path (without its query), user, or several with commas, for example client_ip,path."`
-	IPv6Prefix whole  `name:"ipv6-prefix" default:"64" placeholder:"BITS" help:"IPv6 addresses in one network of so many bits are one client (1 to 128; default ${default})."`
+	Key        string `default:"client_ip" help:"${help_key}"`
+	IPv6Prefix whole  `name:"ipv6-prefix" default:"64" placeholder:"BITS" help:"${help_ipv6_prefix}"`
 
-	Format        string `default:"auto" enum:"auto,common,combined" help:"Format of the logs: auto, common or combined. A line counts if its address and time can be read."`
-	ReorderWindow string `default:"1h" placeholder:"DURATION" help:"A line this much behind a later one is put in its place in time; one that comes later still counts at the time reached. 0 keeps each log's own order (default ${default})."`
-	ReorderLines  whole  `default:"4000000" placeholder:"N" help:"Hold back at most so many lines for that, over all logs (default ${default})."`
+	Format        string `default:"auto" enum:"auto,common,combined" help:"${help_format}"`
+	ReorderWindow string `default:"1h" placeholder:"DURATION" help:"${help_reorder_window}"`
+	ReorderLines  whole  `default:"4000000" placeholder:"N" help:"${help_reorder_lines}"`
 
 	JSON bool  `name:"json" help:"Print one JSON object instead of a table."`
-	Top  whole `default:"10" placeholder:"N" help:"Show the N keys that were denied most (default ${default})."`
+	Top  whole `default:"10" placeholder:"N" help:"Show the N keys that were denied most (default 10)."`
 }
 
 // whole is a flag that takes a whole number.
@@ -42,30 +43,6 @@ func (n *whole) UnmarshalText(text []byte) error {
 	}
 	*n = whole(value)
 	return nil
-}
-
-// Help is the text below the flags of penstock replay --help.
-func (replayCmd) Help() string {
-	return `Every line is one request, made at the line's own time. Lines are ordered by time; lines of the
-same second keep their order in the log, and logs are merged in the order in which they are named.
-
-IPv4 addresses, and IPv4-mapped IPv6 addresses, are clients of their own, without their port;
-other IPv6 addresses are grouped by --ipv6-prefix; host names are taken as they are. Requests
-without the field that is the key share the key "-".
-
-The answer is an open-loop upper bound: the log shows what clients sent without this limit, and
-one that is denied might have slowed down.
-
-Lines that are empty, cut, 1 MiB or longer, or without a readable address and time are skipped and
-counted, and the first few are named.
-
-Exit codes:
-  0  every log was read and at least one line counts
-  1  a log could not be read to its end, or no line counts (what was read is reported)
-  2  wrong usage
-
-Example:
-  penstock replay --rate 10/1s --burst 20 access.log access.log.1.gz`
 }
 
 // Run replays the logs and prints the report.
@@ -101,8 +78,8 @@ func (c *replayCmd) verdict(env Env, rep *replay.Report) error {
 		fmt.Fprintf(env.Stderr, "penstock: %v\n", problem)
 	}
 	if rep.Requests == 0 && rep.Lines > 0 {
-		fmt.Fprintf(env.Stderr, "penstock: none of the %d lines counts (first: %s:%d: %s); are the logs in the common or combined format?\n",
-			rep.Lines, rep.Skipped[0].File, rep.Skipped[0].Line, rep.Skipped[0].Reason)
+		fmt.Fprintf(env.Stderr, "penstock: none of the %d lines counts (first: %s:%d: %s); "+
+			"are the logs in the common or combined format?\n", rep.Lines, rep.Skipped[0].File, rep.Skipped[0].Line, rep.Skipped[0].Reason)
 	} else if rep.Requests == 0 && len(rep.Problems) == 0 {
 		fmt.Fprintln(env.Stderr, "penstock: the logs are empty")
 	}
@@ -164,7 +141,8 @@ func (c *replayCmd) limit() (limits.Spec, replay.Heading, error) {
 		spec.Burst = int64(*c.Burst)
 	}
 	if spec.Burst < 1 {
-		return spec, heading, usageError("--burst: %d is less than 1, so no request could ever pass; give the number of requests that may come at once, for example 20", spec.Burst)
+		return spec, heading, usageError("--burst: %d is less than 1, so no request could ever pass; "+
+			"give the number of requests that may come at once, for example 20", spec.Burst)
 	}
 	if limits.HasBurst(c.Algorithm) {
 		heading.Limit = fmt.Sprintf("%s burst %d", rate, spec.Burst)

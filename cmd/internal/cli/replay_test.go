@@ -145,6 +145,13 @@ func TestReplayAlgorithmsAndKeys(t *testing.T) {
 	}
 }
 
+func TestReplayJSONWritesPathsAsTheyAre(t *testing.T) {
+	text := strings.Replace(line, "GET /", `GET /<a>&\x22`, 1)
+	code, stdout, _ := call(text+text, "replay", "--rate", "1/1s", "--json", "--key", "path", "-")
+	assert.Equal(t, exitOK, code)
+	assert.Contains(t, stdout, `"key": "/<a>&\\x22"`)
+}
+
 func TestReplaySaysThatALogHasNoBurst(t *testing.T) {
 	_, stderr := replayJSON(t, line, exitOK, "--algorithm", "sliding_log", "--burst", "5", "-")
 	assert.Contains(t, stderr, "--burst is not used by sliding_log; its limit is 1 in any 1s")

@@ -31,6 +31,10 @@ type grammar struct {
 	Version kong.VersionFlag `help:"Print the version and stop."`
 }
 
+const description = `Exact rate limits, tried out before they are enforced.
+
+Exit codes: 0 all well, 1 something failed or could not be read, 2 wrong usage.`
+
 // exitError ends the command with a code. Its message, if it has one, goes to
 // stderr.
 type exitError struct {
@@ -55,10 +59,10 @@ func Run(args []string, env Env) int {
 	stopped := false // by --help or --version
 	parser, err := kong.New(&grammar{},
 		kong.Name("penstock"),
-		kong.Description("Exact rate limits, tried out before they are enforced.\n\nExit codes: 0 all well, 1 something failed or could not be read, 2 wrong usage."),
+		kong.Description(description),
 		kong.Writers(env.Stdout, env.Stderr),
 		kong.Exit(func(int) { stopped = true }),
-		kong.Vars{"version": version()},
+		kong.Vars{"version": version()}, replayHelp,
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
 	if err != nil {

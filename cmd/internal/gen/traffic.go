@@ -10,7 +10,7 @@ var agents = []string{
 	"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
 	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
 	"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15",
-	"Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1",
+	"Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/604.1",
 }
 
 var pages = []string{"/", "/docs/", "/docs/install", "/docs/limits?tab=go", "/blog/", "/blog/a b.html", "/search?q=rate+limit&page=2"}
@@ -38,7 +38,10 @@ func (n *night) visit(host, agent string, at time.Duration) {
 		})
 	}
 	if n.rng.IntN(12) == 0 { // a download takes a while, and its line comes late
-		n.add(hit{host: host, at: at + 2*time.Second, request: "GET /download/penstock.tar.gz HTTP/1.1", status: 200, agent: agent, took: n.upTo(20 * time.Second)})
+		n.add(hit{
+			host: host, at: at + 2*time.Second, request: "GET /download/penstock.tar.gz HTTP/1.1", status: 200, agent: agent,
+			took: n.upTo(20 * time.Second),
+		})
 	}
 }
 
@@ -93,7 +96,10 @@ func (n *night) partner() {
 	for batch := range 6 {
 		at := time.Duration(batch)*9*time.Minute + n.upTo(time.Minute)
 		for range 45 {
-			n.add(hit{host: "198.51.100.23", user: "partner", at: at, request: "POST /api/v1/orders HTTP/1.1", status: 201, agent: "python-requests/2.32.4"})
+			n.add(hit{
+				host: "198.51.100.23", user: "partner", at: at, request: "POST /api/v1/orders HTTP/1.1", status: 201,
+				agent: "python-requests/2.32.4",
+			})
 			at += 60*time.Millisecond + n.upTo(80*time.Millisecond)
 		}
 	}

@@ -35,14 +35,15 @@ func (l *Lines) Next() (line []byte, tooLong bool, err error) {
 	if errors.Is(err, bufio.ErrBufferFull) {
 		line, tooLong, err = l.nextLong(line)
 	}
-	if err == io.EOF && (len(line) > 0 || tooLong) {
+	if errors.Is(err, io.EOF) && (len(line) > 0 || tooLong) {
 		err = nil // the last line, without its end
 	}
 	if err != nil {
 		return nil, false, err
 	}
 	line = trimEnd(line)
-	if l.number++; l.number == 1 {
+	l.number++
+	if l.number == 1 {
 		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // a byte order mark
 	}
 	if tooLong || len(line) >= l.limit {

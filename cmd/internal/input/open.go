@@ -93,7 +93,8 @@ func (s *Source) decompress() error {
 		{"\x28\xb5\x2f\xfd", "zstd"}, {"BZh", "bzip2"}, {"\xfd7zXZ\x00", "xz"},
 	} {
 		if bytes.HasPrefix(head, []byte(other.magic)) {
-			return fmt.Errorf("cannot read %s: it is compressed with %[2]s; decompress it on the way in: %[2]s -dc %[1]s | penstock ... -", s.Name, other.tool)
+			return fmt.Errorf("cannot read %s: it is compressed with %[2]s; decompress it on the way in: %[2]s -dc %[1]s | penstock ... -",
+				s.Name, other.tool)
 		}
 	}
 	if !bytes.HasPrefix(head, []byte{0x1f, 0x8b}) {
@@ -111,7 +112,7 @@ func (s *Source) decompress() error {
 func (s *Source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	switch {
-	case err == nil || err == io.EOF:
+	case err == nil || errors.Is(err, io.EOF):
 		return n, err
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = fmt.Errorf("the gzip data is cut short: %w", err)

@@ -120,7 +120,7 @@ func TestBuildOfWhatIsNotBuilt(t *testing.T) {
 		_, err := Build(Spec{name, 10, time.Second, 20})
 		var notBuilt *NotBuiltError
 		require.ErrorAs(t, err, &notBuilt)
-		assert.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, want)
 		assert.False(t, IsBuilt(name))
 	}
 }

@@ -144,7 +144,7 @@ func FormatDuration(d time.Duration) string {
 	for _, u := range units {
 		if n := d / u.size; n > 0 {
 			fmt.Fprintf(&b, "%d%s", n, u.name)
-			d -= n * u.size
+			d %= u.size
 		}
 	}
 	return b.String()

@@ -167,7 +167,7 @@ func printable(s string) string {
 		return s
 	}
 	var b strings.Builder
-	for len(s) > 0 {
+	for s != "" {
 		r, size := utf8.DecodeRuneInString(s)
 		switch {
 		case r == utf8.RuneError && size == 1 || r < utf8.RuneSelf && unsafeRune(r):

@@ -1,9 +1,6 @@
 package replay
 
-import (
-	"container/heap"
-	"time"
-)
+import "time"
 
 // second holds the requests of one second of the log, in the order in which
 // they were read. A request is the number of its key.
@@ -25,7 +22,7 @@ type orderer struct {
 	maxLines   int // held at once; beyond it the earliest second is given out
 
 	bySecond  map[int64]*second
-	earliest  secondHeap
+	earliest  minHeap[*second]
 	free      []*second
 	held      int
 	newest    int64 // latest time read; valid once any
@@ -45,6 +42,7 @@ func newOrderer(window time.Duration, maxLines int) *orderer {
 		windowSecs: secs,
 		maxLines:   maxLines,
 		bySecond:   map[int64]*second{},
+		earliest:   minHeap[*second]{less: func(a, b *second) bool { return a.unix < b.unix }},
 	}
 }
 
@@ -64,7 +62,7 @@ func (o *orderer) add(unix int64, key uint32) {
 	if s == nil {
 		s = o.newSecond(unix)
 		o.bySecond[unix] = s
-		heap.Push(&o.earliest, s)
+		o.earliest.push(s)
 	}
 	s.keys = append(s.keys, key)
 	o.held++
@@ -73,14 +71,14 @@ func (o *orderer) add(unix int64, key uint32) {
 // next gives out the earliest second if nothing can come before it any more,
 // or, with flush, in any case; nil if there is none. Give it back with recycle.
 func (o *orderer) next(flush bool) *second {
-	if len(o.earliest) == 0 {
+	if len(o.earliest.items) == 0 {
 		return nil
 	}
-	due := o.newest-o.earliest[0].unix >= o.windowSecs
+	due := o.newest-o.earliest.items[0].unix >= o.windowSecs
 	if !due && !flush && o.held <= o.maxLines {
 		return nil
 	}
-	s := heap.Pop(&o.earliest).(*second)
+	s := o.earliest.pop()
 	delete(o.bySecond, s.unix)
 	o.held -= len(s.keys)
 	o.given, o.hasGiven = s.unix, true
@@ -99,17 +97,3 @@ func (o *orderer) newSecond(unix int64) *second {
 
 // recycle takes back a second that next gave out.
 func (o *orderer) recycle(s *second) { o.free = append(o.free, s) }
-
-// secondHeap is a heap of seconds, the earliest first.
-type secondHeap []*second
-
-func (h secondHeap) Len() int           { return len(h) }
-func (h secondHeap) Less(i, j int) bool { return h[i].unix < h[j].unix }
-func (h secondHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *secondHeap) Push(x any)        { *h = append(*h, x.(*second)) }
-func (h *secondHeap) Pop() any {
-	old := *h
-	last := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return last
-}

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"container/heap"
 	"errors"
 	"io"
 
@@ -63,46 +62,33 @@ func (s *stream) readLine(keys *keyring, rep *Report) error {
 	return nil
 }
 
-// streamHeap is a heap of streams, the one with the earliest head first; at
-// the same time, the one that was named first.
-type streamHeap []*stream
-
-func (h streamHeap) Len() int { return len(h) }
-func (h streamHeap) Less(i, j int) bool {
-	a, b := h[i], h[j]
-	if a.head.unix != b.head.unix {
-		return a.head.unix < b.head.unix
+// before tells whether the head of s comes before that of other: it is earlier
+// or, at the same time, of the stream that was named first.
+func (s *stream) before(other *stream) bool {
+	if s.head.unix != other.head.unix {
+		return s.head.unix < other.head.unix
 	}
-	return a.index < b.index
-}
-func (h streamHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *streamHeap) Push(x any)   { *h = append(*h, x.(*stream)) }
-func (h *streamHeap) Pop() any {
-	old := *h
-	last := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return last
+	return s.index < other.index
 }
 
 // merge calls take for each second of the streams in the order of time, until
 // all are at their end. Errors go to rep.
 func merge(streams []*stream, keys *keyring, rep *Report, take func(*second)) {
-	var h streamHeap
+	next := minHeap[*stream]{less: (*stream).before}
 	for _, s := range streams {
 		rep.fail(s.advance(keys, rep))
 		if s.head != nil {
-			h = append(h, s)
+			next.push(s)
 		}
 	}
-	heap.Init(&h)
-	for len(h) > 0 {
-		s := h[0]
+	for len(next.items) > 0 {
+		s := next.items[0]
 		take(s.head)
 		rep.fail(s.advance(keys, rep))
 		if s.head == nil {
-			heap.Pop(&h)
+			next.pop()
 			continue
 		}
-		heap.Fix(&h, 0)
+		next.settle()
 	}
 }
