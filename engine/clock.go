@@ -98,8 +98,13 @@ func (t *timeline) give(now time.Duration, used bool) int64 {
 	return max(int64(now), readClock+1)
 }
 
+// lastNanos is the end of time: one below the largest integer, which stands for a sweep that
+// is never due.
+const lastNanos = math.MaxInt64 - 1
+
 // advance moves the latest time to now, if that is later, and returns it.
 func (t *timeline) advance(now int64) int64 {
+	now = min(now, lastNanos)
 	for {
 		latest := t.latest.Load()
 		if now <= latest {
@@ -117,7 +122,7 @@ func (t *timeline) follow(now int64) int64 {
 	if now <= latest {
 		return latest
 	}
-	if now >= latest+latestGrain {
+	if now >= latest+latestGrain || now > lastNanos {
 		return t.advance(now)
 	}
 	return now

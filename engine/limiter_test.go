@@ -252,6 +252,25 @@ func TestTakeAtAfterAllow(t *testing.T) {
 	require.False(t, l.Allow("a"), "nor behind a time that was passed in")
 }
 
+// TestEndsOfTime: the first and the last time there is are times like others.
+func TestEndsOfTime(t *testing.T) {
+	for _, limit := range []engine.Limit{engine.TokenBucket(engine.Rate{1 << 26, 1}, 5), engine.TokenBucket(engine.PerHour(1), 5), engine.SlidingLog(5, time.Hour)} {
+		clock := enginetest.NewClock()
+		a, b := engine.Must[string](limit), engine.Must[string](limit, engine.WithClock(clock))
+		for _, now := range []time.Duration{math.MinInt64, math.MinInt64 + 1, 0, math.MaxInt64 - 1, math.MaxInt64, math.MaxInt64} {
+			clock.Set(now)
+			for range 6 {
+				a.TakeAt(now, "a", 1)
+				b.Take("a", 1)
+			}
+			require.False(t, a.PeekAt(now, "a").Allowed)
+			require.False(t, b.Allow("a"))
+			a.Sweep()
+			b.Sweep()
+		}
+	}
+}
+
 // TestKeysAreForgottenAndBounded: a million keys over ten minutes, swept every minute.
 func TestKeysAreForgottenAndBounded(t *testing.T) {
 	keys := 1_000_000

@@ -29,7 +29,7 @@ type Table struct {
 // leaf, 12 KiB. clock is called under a leaf's lock, so it must be quick and none of the
 // user's code; it returns nanoseconds, at least as late as the stamp of every charge
 // published before the call (a lag of far less than an eighth of the shortest horizon does
-// no harm).
+// no harm) and before math.MaxInt64, which stands for a sweep that is never due.
 func NewTable(clock func() int64, maxKeys int64) *Table {
 	t := &Table{clock: clock, maxKeys: maxKeys, sweep: sweepState{horizon: math.MaxInt64}}
 	d := newDirectory(0)

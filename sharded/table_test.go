@@ -294,7 +294,7 @@ func TestLeaps(t *testing.T) {
 			if rnd.IntN(3) == 0 {
 				gap = 0
 			}
-			if now > math.MaxInt64-gap {
+			if now >= math.MaxInt64-1-gap {
 				gap = 0
 			}
 			now += gap
