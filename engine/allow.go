@@ -85,7 +85,7 @@ func (c *core) charge(k sharded.Key, n, given int64) charged {
 	for {
 		slot, word := c.table.Find(k, r.number) // 2, 3
 		for atomicstate.IsLive(word) {
-			now := int64(0) // 4
+			var now int64 // 4
 			if c.time.isMonotonic(given) {
 				now = c.time.exact()
 			} else {

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"net/netip"
 	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -78,6 +77,6 @@ func TestInlining(t *testing.T) {
 		"inlining call to (*leaf).find", "inlining call to atomicstate.IsLive", "inlining call to (*timeline).exact",
 		"inlining call to atomicstate.(*Bucket).Take",
 	} {
-		require.True(t, strings.Contains(string(out), want), "the compiler no longer says %q: see what grew", want)
+		require.Contains(t, string(out), want, "the compiler no longer says %q: see what grew", want)
 	}
 }

@@ -105,7 +105,7 @@ func New[K comparable](l Limit, opts ...Option) (*Limiter[K], error) {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
 	m := &Limiter[K]{hasher: hasher}
-	m.core.init(o)
+	m.init(o)
 	m.rule.Store(m.compile(l))
 	if l.algorithm == AlgorithmSlidingLog {
 		m.logs = newLogs[K](l, o, &m.time)

@@ -88,7 +88,8 @@ func gather(opts []Option) (*options, error) {
 			opt(o)
 		}
 	}
-	return o, o.validate()
+	err := o.validate()
+	return o, err
 }
 
 // minTick is the shortest tick of a coarse clock: below it the ticking costs more than it

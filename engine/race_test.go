@@ -110,8 +110,8 @@ func TestStressTakeAtLeaps(t *testing.T) {
 	const burst, rounds = 50, 60
 	l := engine.Must[int](engine.TokenBucket(engine.Rate{Tokens: 1 << 26, Per: 1}, burst), engine.WithStats())
 	leap := time.Hour // 100 horizons
-	for round := range time.Duration(rounds) {
-		now := round * leap
+	for round := range rounds {
+		now := time.Duration(round) * leap
 		var allowed [3]atomic.Int64
 		atOnce(8, func(i int) {
 			for j := range 3 * burst {

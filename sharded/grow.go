@@ -25,10 +25,10 @@ func (t *Table) survey(l *leaf, base, now int64) census {
 			continue
 		}
 		c.used++
-		switch {
-		case word == atomicstate.Superseded:
+		switch word {
+		case atomicstate.Superseded:
 			c.forgettable++
-		case word == atomicstate.Moved: // replaced meanwhile
+		case atomicstate.Moved: // replaced meanwhile
 		default:
 			law := t.law(limitOf(s.check))
 			if !law.EqualsNew(word, base, now) {

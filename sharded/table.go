@@ -69,7 +69,7 @@ func (t *Table) Find(k Key, limit uint32) (*atomic.Uint64, uint64) {
 func (t *Table) Await(k Key) {
 	l := t.dir.Load().leafOf(k.Hash)
 	l.mu.Lock()
-	l.mu.Unlock() //nolint:staticcheck // the wait itself is the purpose
+	l.mu.Unlock() //nolint:gocritic,staticcheck // the wait itself is the purpose
 	t.counters.awaits.Add(1)
 }
 
@@ -77,13 +77,13 @@ func (t *Table) Await(k Key) {
 type Outcome uint8
 
 const (
-	// Retry: the key has a live word now, or the leaf changed; start again with Find.
+	// Retry means that the key has a live word now, or the leaf changed; start again with Find.
 	Retry Outcome = iota
-	// Charged: the permits were taken.
+	// Charged means that the permits were taken.
 	Charged
-	// Denied: the permits were not taken.
+	// Denied means that the permits were not taken.
 	Denied
-	// Full: the key is new and the cap on keys is reached.
+	// Full means that the key is new and the cap on keys is reached.
 	Full
 )
 

@@ -16,7 +16,8 @@ const slow = 1_000_000_000 // burst of a bucket that a test cannot drain
 func newTestTable(t *testing.T, maxKeys int64, clock func() int64) (*Table, uint32) {
 	t.Helper()
 	table := NewTable(clock, maxKeys)
-	return table, table.Register(newBucket(t, 1, time.Second, slow))
+	law := table.Register(newBucket(t, 1, time.Second, slow))
+	return table, law
 }
 
 func newBucket(t *testing.T, tokens int64, per time.Duration, burst int64) *atomicstate.Bucket {
