@@ -30,21 +30,30 @@ func together(n int, f func(i int)) {
 }
 
 // TestLogNewKeyRace: many callers meet a key that nobody has seen, among sweeps;
-// exactly its limit is admitted.
+// exactly its limit is admitted. The cap has room for this one key more, so none
+// of them may be told that the table is full.
 func TestLogNewKeyRace(t *testing.T) {
 	const rounds, goroutines, limit = 1000, 64, 5
 	g := NewLogs[int](limit, 1<<62)
 	for round := range rounds {
-		var admitted atomic.Int64
+		var admitted, full atomic.Int64
+		g.SetMaxKeys(round + 1)
 		together(goroutines, func(i int) {
 			if i%16 == 0 {
 				g.Sweep(int64(round), nil)
 			}
-			if g.Take(round, 1, at(int64(round))).Allowed {
+			if i%16 == 1 && g.Peek(round, 1, int64(round)).Full {
+				full.Add(1)
+			}
+			switch d := g.Take(round, 1, at(int64(round))); {
+			case d.Full:
+				full.Add(1)
+			case d.Allowed:
 				admitted.Add(1)
 			}
 		})
 		require.EqualValues(t, limit, admitted.Load(), "round %d", round)
+		require.Zero(t, full.Load(), "round %d", round)
 	}
 	assert.Equal(t, rounds, g.Len())
 	assert.Equal(t, rounds, g.rings.Size())
@@ -147,7 +156,7 @@ func TestLogEvictionRaceInRounds(t *testing.T) {
 
 // TestLogCapRace: many new keys at once get exactly as many logs as the cap.
 func TestLogCapRace(t *testing.T) {
-	const rounds, goroutines, most = 300, 32, 10
+	const rounds, goroutines, most = 1000, 32, 10
 	for range rounds {
 		g := NewLogs[int](1, 1000)
 		g.SetMaxKeys(most)
@@ -164,6 +173,24 @@ func TestLogCapRace(t *testing.T) {
 		require.EqualValues(t, goroutines-most, full.Load())
 		require.Equal(t, most, g.Len())
 		require.Equal(t, most, g.rings.Size())
+	}
+}
+
+// TestLogResetRace: a log that several drop at once is counted out once.
+func TestLogResetRace(t *testing.T) {
+	const rounds, goroutines = 2000, 8
+	g := NewLogs[string](1, 10)
+	for round := range int64(rounds) {
+		g.Take("key", 1, at(round*10))
+		together(goroutines, func(i int) {
+			if i%4 == 0 {
+				g.Sweep(round*10+10, nil)
+			} else {
+				g.Reset("key")
+			}
+		})
+		require.Zero(t, g.Len(), "round %d", round)
+		require.Zero(t, g.rings.Size(), "round %d", round)
 	}
 }
 

@@ -113,6 +113,23 @@ func TestLogSweepGivesBackMemory(t *testing.T) {
 	assert.Equal(t, deniedAs(limit-9, 1, window), g.Peek("key", limit-8, window+limit-4))
 }
 
+// TestLogTrimLeavesRoom: a trimmed ring holds as much again without growing.
+func TestLogTrimLeavesRoom(t *testing.T) {
+	const limit, window, live = 1000, 1000, 100
+	g := NewLogs[string](limit, window)
+	for i := range int64(limit) {
+		g.Take("key", 1, at(i))
+	}
+	now := int64(window + limit - live) // the entry of this instant - window has just expired
+	require.True(t, g.Take("key", 1, at(now)).Allowed)
+	r, _ := g.rings.Load("key")
+	require.Equal(t, live, r.size)
+	require.Len(t, r.stamps, limit)
+	g.Sweep(now, nil)
+	assert.Len(t, r.stamps, 2*live)
+	assert.Equal(t, deniedAs(limit-live, 1, window), g.Peek("key", limit-live+1, now))
+}
+
 // TestLogTrimUsesTheTimeOfTheLog: a sweep ahead of the callers' clock must not
 // trim away what still counts for them.
 func TestLogTrimUsesTheTimeOfTheLog(t *testing.T) {
@@ -174,8 +191,11 @@ func TestLogKeyThatDoesNotEqualItself(t *testing.T) {
 		assert.Equal(t, allowedAs(0, 10), g.Take(math.NaN(), 1, at(0)))
 	}
 	assert.Zero(t, g.Len())
+	g.SetMaxKeys(1)
 	g.Take(1, 1, at(0))
 	assert.Equal(t, 1, g.Len())
+	assert.True(t, g.Take(math.NaN(), 1, at(0)).Allowed, "needs no room")
+	assert.True(t, g.Peek(math.NaN(), 1, 0).Allowed)
 }
 
 func TestLogBytesStoresACopy(t *testing.T) {

@@ -93,6 +93,12 @@ func TestLogTable(t *testing.T) {
 			{lastNano - 1, 2, allowedAs(0, lastNano)},
 			{lastNano, 1, deniedAs(0, lastNano-1, lastNano-1)},
 		}, 1},
+		{"an age of more than an int64 holds", 1, 10, []call{
+			{firstNano, 1, allowedAs(0, 10)},
+			{firstNano + 9, 1, deniedAs(0, 1, 1)},
+			{lastNano, 1, allowedAs(0, 10)},
+			{lastNano, 1, deniedAs(0, 10, 10)},
+		}, 1},
 		{"an entry next to the end of time does not expire early", 1, 1 << 62, []call{
 			{lastNano - 1, 1, allowedAs(0, 1<<62)},
 			{lastNano, 1, deniedAs(0, 1<<62-1, 1<<62-1)},
