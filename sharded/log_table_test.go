@@ -85,13 +85,60 @@ func TestLogSweepBudgetGoesOnWhereItEnded(t *testing.T) {
 		}
 	}
 	assert.Equal(t, keys/perSweep+1, sweeps)
-	total := 0
-	for range keys/perSweep + 1 {
+	for range keys / perSweep {
 		_, dropped := sweep(10)
-		total += dropped
+		require.Equal(t, perSweep, dropped, "what was dropped is not to be skipped over")
 	}
-	assert.Equal(t, keys, total)
+	_, dropped := sweep(10)
+	assert.Equal(t, keys%perSweep, dropped)
 	assert.Zero(t, g.Len())
+}
+
+// TestLogSweepWithoutBudgetLooksAtAll: also at what a sweep with a budget would
+// skip.
+func TestLogSweepWithoutBudgetLooksAtAll(t *testing.T) {
+	g := NewLogs[int](1, 10)
+	for key := range 100 {
+		g.Take(key, 1, at(0))
+	}
+	budget := 50
+	require.Zero(t, g.Sweep(5, func() bool { budget--; return budget >= 0 }))
+	assert.Equal(t, 100, g.Sweep(10, nil))
+}
+
+// TestLogDeadRing: every call copes with a ring that somebody killed and, being
+// interrupted, has not yet taken out of the table.
+func TestLogDeadRing(t *testing.T) {
+	calls := map[string]func(t *testing.T, g *Logs[string]){
+		"take": func(t *testing.T, g *Logs[string]) {
+			assert.Equal(t, allowedAs(0, 10), g.Take("key", 2, at(0)))
+			assert.Equal(t, 1, g.Len())
+		},
+		"peek": func(t *testing.T, g *Logs[string]) {
+			assert.Equal(t, allowedAs(2, 0), g.Peek("key", 2, 0))
+		},
+		"reset": func(t *testing.T, g *Logs[string]) { g.Reset("key") },
+		"sweep": func(t *testing.T, g *Logs[string]) { assert.Zero(t, g.Sweep(10, nil)) },
+		"other": func(t *testing.T, g *Logs[string]) {
+			assert.True(t, g.Take("other", 1, at(0)).Allowed, "its place is free")
+		},
+	}
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			g := NewLogs[string](2, 10)
+			g.SetMaxKeys(1)
+			g.Take("key", 2, at(0))
+			r, _ := g.rings.Load("key")
+			r.mu.Lock()
+			g.kill(r)
+			r.mu.Unlock()
+			require.Zero(t, g.Len())
+			call(t, g)
+			assert.GreaterOrEqual(t, g.Len(), 0)
+			assert.LessOrEqual(t, g.Len(), 1)
+			assert.EqualValues(t, 2, r.taken(), "nothing is charged to the dead")
+		})
+	}
 }
 
 func TestLogSweepGivesBackMemory(t *testing.T) {
@@ -120,14 +167,15 @@ func TestLogTrimLeavesRoom(t *testing.T) {
 	for i := range int64(limit) {
 		g.Take("key", 1, at(i))
 	}
-	now := int64(window + limit - live) // the entry of this instant - window has just expired
-	require.True(t, g.Take("key", 1, at(now)).Allowed)
+	now := int64(window + limit - live - 1) // live entries count
+	require.False(t, g.Take("key", limit, at(now)).Allowed)
 	r, _ := g.rings.Load("key")
-	require.Equal(t, live, r.size)
-	require.Len(t, r.stamps, limit)
+	require.Equal(t, limit, r.size, "a denied take removes nothing")
 	g.Sweep(now, nil)
+	assert.Equal(t, live, r.size)
 	assert.Len(t, r.stamps, 2*live)
-	assert.Equal(t, deniedAs(limit-live, 1, window), g.Peek("key", limit-live+1, now))
+	assert.Equal(t, deniedAs(limit-live, 1, live), g.Peek("key", limit-live+1, now))
+	assert.Equal(t, deniedAs(limit-live, live, live), g.Peek("key", limit, now))
 }
 
 // TestLogTrimUsesTheTimeOfTheLog: a sweep ahead of the callers' clock must not
