@@ -44,7 +44,7 @@ type LogDecision struct {
 // Cost: a take finds its key without a lock and holds the key's own lock for
 // O(log entries); keys never wait for each other, except that the first take of
 // a new key locks one bucket of the table. No allocation for a key whose log has
-// room. Memory: about 160 bytes for a key of 8 bytes, and 8 to 16 bytes for an
+// room. Memory: 150 to 200 bytes for a key of 8 bytes, and 8 to 16 bytes for an
 // entry (see logRing). A key has at most Limit entries; their room is doubled as
 // it fills and given back by Sweep.
 //

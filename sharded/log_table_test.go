@@ -78,6 +78,7 @@ func TestLogSweepBudgetGoesOnWhereItEnded(t *testing.T) {
 	sweeps := 0
 	for {
 		sweeps++
+		require.LessOrEqual(t, sweeps, keys, "the sweeps never reach the end")
 		asked, dropped := sweep(5)
 		require.Zero(t, dropped)
 		if asked <= perSweep {
