@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// together runs f in n goroutines that start at once and waits for them.
-func together(n int, f func(i int)) {
+// logTogether runs f in n goroutines that start at once and waits for them.
+func logTogether(n int, f func(i int)) {
 	var ready, done sync.WaitGroup
 	start := make(chan struct{})
 	ready.Add(n)
@@ -38,14 +38,14 @@ func TestLogNewKeyRace(t *testing.T) {
 	for round := range rounds {
 		var admitted, full atomic.Int64
 		g.SetMaxKeys(round + 1)
-		together(goroutines, func(i int) {
+		logTogether(goroutines, func(i int) {
 			if i%16 == 0 {
 				g.Sweep(int64(round), nil)
 			}
 			if i%16 == 1 && g.Peek(round, 1, int64(round)).Full {
 				full.Add(1)
 			}
-			switch d := g.Take(round, 1, at(int64(round))); {
+			switch d := g.Take(round, 1, logAt(int64(round))); {
 			case d.Full:
 				full.Add(1)
 			case d.Allowed:
@@ -65,9 +65,9 @@ func TestLogOneInstantRace(t *testing.T) {
 	for _, n := range []int64{1, 2, 5} {
 		g := NewLogs[string](limit, 1000)
 		var admitted atomic.Int64
-		together(goroutines, func(i int) {
+		logTogether(goroutines, func(i int) {
 			for range 20 {
-				if g.Take("key", n, at(int64(i))).Allowed {
+				if g.Take("key", n, logAt(int64(i))).Allowed {
 					admitted.Add(n)
 				}
 			}
@@ -102,7 +102,7 @@ func TestLogEvictionRace(t *testing.T) {
 			admitted.Add(1)
 		}
 	}
-	together(takers+2, func(i int) {
+	logTogether(takers+2, func(i int) {
 		if i >= takers {
 			for stopped.Load() < takers {
 				tick := tickOf(calls.Load())
@@ -134,7 +134,7 @@ func TestLogEvictionRaceInRounds(t *testing.T) {
 	var dropped atomic.Int64
 	for round := range int64(rounds) {
 		var admitted, stopped atomic.Int64
-		together(takers+1, func(i int) {
+		logTogether(takers+1, func(i int) {
 			if i == takers {
 				for stopped.Load() < takers {
 					dropped.Add(int64(g.Sweep(round*window, nil)))
@@ -143,7 +143,7 @@ func TestLogEvictionRaceInRounds(t *testing.T) {
 			}
 			defer stopped.Add(1)
 			for range 4 {
-				if g.Take("key", 1, at(round*window)).Allowed {
+				if g.Take("key", 1, logAt(round*window)).Allowed {
 					admitted.Add(1)
 				}
 			}
@@ -161,8 +161,8 @@ func TestLogCapRace(t *testing.T) {
 		g := NewLogs[int](1, 1000)
 		g.SetMaxKeys(most)
 		var admitted, full atomic.Int64
-		together(goroutines, func(i int) {
-			switch d := g.Take(i, 1, at(0)); {
+		logTogether(goroutines, func(i int) {
+			switch d := g.Take(i, 1, logAt(0)); {
 			case d.Full:
 				full.Add(1)
 			case d.Allowed:
@@ -181,8 +181,8 @@ func TestLogResetRace(t *testing.T) {
 	const rounds, goroutines = 2000, 8
 	g := NewLogs[string](1, 10)
 	for round := range int64(rounds) {
-		g.Take("key", 1, at(round*10))
-		together(goroutines, func(i int) {
+		g.Take("key", 1, logAt(round*10))
+		logTogether(goroutines, func(i int) {
 			if i%4 == 0 {
 				g.Sweep(round*10+10, nil)
 			} else {
@@ -201,7 +201,7 @@ func TestLogCapHoldsWhileKeysComeAndGo(t *testing.T) {
 	g := NewLogs[int](1, 1)
 	g.SetMaxKeys(most)
 	var calls, full, stopped atomic.Int64
-	together(goroutines+1, func(i int) {
+	logTogether(goroutines+1, func(i int) {
 		if i == goroutines {
 			for stopped.Load() < goroutines {
 				g.Sweep(calls.Load()/64, nil)
@@ -237,7 +237,7 @@ func TestLogMixedRace(t *testing.T) {
 	keys := []string{"", "a", "b", "c"}
 	admitted := make([]atomic.Int64, len(keys))
 	var clock atomic.Int64
-	together(goroutines, func(i int) {
+	logTogether(goroutines, func(i int) {
 		for c := range calls {
 			k := (i + c) % len(keys)
 			switch {

@@ -4,7 +4,7 @@ package sharded
 // that is charged already, so that no sweep can find it unused. done is false if
 // the key has a log by now.
 func (g *Logs[K]) takeNew(key K, n, now int64, own func(K) K) (d LogDecision, done bool) {
-	if !equal(key, key) { // it would never be found again, not even to be dropped
+	if !sameLogKey(key, key) { // it would never be found again, not even to be dropped
 		r := newLogRing(g.rule.Limit)
 		return r.takeLocked(g.rule, n, now), true
 	}
@@ -21,7 +21,7 @@ func (g *Logs[K]) takeNew(key K, n, now int64, own func(K) K) (d LogDecision, do
 // peekNew is Peek for a key that had no log a moment ago. done is false if it
 // has one by now.
 func (g *Logs[K]) peekNew(key K, n, now int64) (d LogDecision, done bool) {
-	if n > 0 && n <= g.rule.Limit && equal(key, key) && g.full() {
+	if n > 0 && n <= g.rule.Limit && sameLogKey(key, key) && g.full() {
 		absent := g.absent(key)
 		return LogDecision{Full: absent}, absent
 	}
@@ -30,8 +30,8 @@ func (g *Logs[K]) peekNew(key K, n, now int64) (d LogDecision, done bool) {
 	return d, true
 }
 
-// equal is ==, for a comparison of a key with itself that is meant.
-func equal[K comparable](a, b K) bool { return a == b }
+// sameLogKey is ==, for a comparison of a key with itself that is meant.
+func sameLogKey[K comparable](a, b K) bool { return a == b }
 
 // absent tells whether key has no ring and none is being inserted: a place is
 // reserved a moment before its ring can be found, and the key that fills the
