@@ -77,23 +77,23 @@ func (r *logRing) end(i int) uint64 {
 // taken returns all permits that were ever taken.
 func (r *logRing) taken() uint64 { return r.end(r.size - 1) }
 
-// ageNanos returns now - stamp for stamp <= now. Two int64 may be 2^64 - 1
+// logAgeNanos returns now - stamp for stamp <= now. Two int64 may be 2^64 - 1
 // apart; the wrapped difference of the two as uint64 is the true one, so no
 // time is ever added to another and nothing overflows at the ends of the range.
-func ageNanos(now, stamp int64) uint64 { return uint64(now) - uint64(stamp) }
+func logAgeNanos(now, stamp int64) uint64 { return uint64(now) - uint64(stamp) }
 
 // firstLive returns the index of the oldest entry that still counts at now (not
 // before the newest entry), size if there is none. O(1) if nothing or everything
 // has expired, else O(log size).
 func (r *logRing) firstLive(now, windowNanos int64) int {
 	window := uint64(windowNanos)
-	if r.size == 0 || ageNanos(now, r.stamp(0)) < window {
+	if r.size == 0 || logAgeNanos(now, r.stamp(0)) < window {
 		return 0
 	}
 	expired, live := 0, r.size // live is the first that is, or size
 	for expired+1 < live {
 		middle := int(uint(expired+live) / 2)
-		if ageNanos(now, r.stamp(middle)) < window {
+		if logAgeNanos(now, r.stamp(middle)) < window {
 			live = middle
 		} else {
 			expired = middle
@@ -125,7 +125,7 @@ func (r *logRing) judge(rule LogLimit, n, now int64) (d LogDecision, first int) 
 	used := int64(r.taken() - r.end(first-1))
 	d.Remaining = rule.Limit - used
 	if first < r.size {
-		d.ResetAfterNanos = rule.WindowNanos - int64(ageNanos(now, r.stamp(r.size-1)))
+		d.ResetAfterNanos = rule.WindowNanos - int64(logAgeNanos(now, r.stamp(r.size-1)))
 	}
 	if n < 0 || n > rule.Limit {
 		d.RetryAfterNanos = LogNever
@@ -137,7 +137,7 @@ func (r *logRing) judge(rule LogLimit, n, now int64) (d LogDecision, first int) 
 		return d, first
 	}
 	last := r.stamp(r.firstEnding(first, uint64(mustExpire)))
-	d.RetryAfterNanos = rule.WindowNanos - int64(ageNanos(now, last))
+	d.RetryAfterNanos = rule.WindowNanos - int64(logAgeNanos(now, last))
 	return d, first
 }
 

@@ -22,22 +22,22 @@ func TestLogRingSize(t *testing.T) {
 func TestLogMemoryPerKey(t *testing.T) {
 	const keys = 100_000
 	g := NewLogs[uint64](100, 1000)
-	before := heapBytes()
+	before := logHeapBytes()
 	for key := range uint64(keys) {
-		g.Take(key, 1, at(0))
+		g.Take(key, 1, logAt(0))
 	}
-	perKey := float64(heapBytes()-before) / keys
+	perKey := float64(logHeapBytes()-before) / keys
 	t.Logf("%.0f bytes a key", perKey)
 	assert.Less(t, perKey, 200.0)
 	require.Equal(t, keys, g.Len())
 	require.Equal(t, keys, g.Sweep(1000, nil))
-	perKey = float64(heapBytes()-before) / keys
+	perKey = float64(logHeapBytes()-before) / keys
 	t.Logf("%.1f bytes a key after a sweep", perKey)
 	assert.Less(t, perKey, 20.0)
 	runtime.KeepAlive(g)
 }
 
-func heapBytes() int64 {
+func logHeapBytes() int64 {
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.GC()

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// together runs f in n goroutines that start at once and waits for them.
-func together(n int, f func(i int)) {
+// logTogether runs f in n goroutines that start at once and waits for them.
+func logTogether(n int, f func(i int)) {
 	var ready, done sync.WaitGroup
 	start := make(chan struct{})
 	ready.Add(n)
@@ -30,21 +30,30 @@ func together(n int, f func(i int)) {
 }
 
 // TestLogNewKeyRace: many callers meet a key that nobody has seen, among sweeps;
-// exactly its limit is admitted.
+// exactly its limit is admitted. The cap has room for this one key more, so none
+// of them may be told that the table is full.
 func TestLogNewKeyRace(t *testing.T) {
 	const rounds, goroutines, limit = 1000, 64, 5
 	g := NewLogs[int](limit, 1<<62)
 	for round := range rounds {
-		var admitted atomic.Int64
-		together(goroutines, func(i int) {
+		var admitted, full atomic.Int64
+		g.SetMaxKeys(round + 1)
+		logTogether(goroutines, func(i int) {
 			if i%16 == 0 {
 				g.Sweep(int64(round), nil)
 			}
-			if g.Take(round, 1, at(int64(round))).Allowed {
+			if i%16 == 1 && g.Peek(round, 1, int64(round)).Full {
+				full.Add(1)
+			}
+			switch d := g.Take(round, 1, logAt(int64(round))); {
+			case d.Full:
+				full.Add(1)
+			case d.Allowed:
 				admitted.Add(1)
 			}
 		})
 		require.EqualValues(t, limit, admitted.Load(), "round %d", round)
+		require.Zero(t, full.Load(), "round %d", round)
 	}
 	assert.Equal(t, rounds, g.Len())
 	assert.Equal(t, rounds, g.rings.Size())
@@ -56,9 +65,9 @@ func TestLogOneInstantRace(t *testing.T) {
 	for _, n := range []int64{1, 2, 5} {
 		g := NewLogs[string](limit, 1000)
 		var admitted atomic.Int64
-		together(goroutines, func(i int) {
+		logTogether(goroutines, func(i int) {
 			for range 20 {
-				if g.Take("key", n, at(int64(i))).Allowed {
+				if g.Take("key", n, logAt(int64(i))).Allowed {
 					admitted.Add(n)
 				}
 			}
@@ -93,7 +102,7 @@ func TestLogEvictionRace(t *testing.T) {
 			admitted.Add(1)
 		}
 	}
-	together(takers+2, func(i int) {
+	logTogether(takers+2, func(i int) {
 		if i >= takers {
 			for stopped.Load() < takers {
 				tick := tickOf(calls.Load())
@@ -125,7 +134,7 @@ func TestLogEvictionRaceInRounds(t *testing.T) {
 	var dropped atomic.Int64
 	for round := range int64(rounds) {
 		var admitted, stopped atomic.Int64
-		together(takers+1, func(i int) {
+		logTogether(takers+1, func(i int) {
 			if i == takers {
 				for stopped.Load() < takers {
 					dropped.Add(int64(g.Sweep(round*window, nil)))
@@ -134,7 +143,7 @@ func TestLogEvictionRaceInRounds(t *testing.T) {
 			}
 			defer stopped.Add(1)
 			for range 4 {
-				if g.Take("key", 1, at(round*window)).Allowed {
+				if g.Take("key", 1, logAt(round*window)).Allowed {
 					admitted.Add(1)
 				}
 			}
@@ -147,13 +156,13 @@ func TestLogEvictionRaceInRounds(t *testing.T) {
 
 // TestLogCapRace: many new keys at once get exactly as many logs as the cap.
 func TestLogCapRace(t *testing.T) {
-	const rounds, goroutines, most = 300, 32, 10
+	const rounds, goroutines, most = 1000, 32, 10
 	for range rounds {
 		g := NewLogs[int](1, 1000)
 		g.SetMaxKeys(most)
 		var admitted, full atomic.Int64
-		together(goroutines, func(i int) {
-			switch d := g.Take(i, 1, at(0)); {
+		logTogether(goroutines, func(i int) {
+			switch d := g.Take(i, 1, logAt(0)); {
 			case d.Full:
 				full.Add(1)
 			case d.Allowed:
@@ -167,6 +176,24 @@ func TestLogCapRace(t *testing.T) {
 	}
 }
 
+// TestLogResetRace: a log that several drop at once is counted out once.
+func TestLogResetRace(t *testing.T) {
+	const rounds, goroutines = 2000, 8
+	g := NewLogs[string](1, 10)
+	for round := range int64(rounds) {
+		g.Take("key", 1, logAt(round*10))
+		logTogether(goroutines, func(i int) {
+			if i%4 == 0 {
+				g.Sweep(round*10+10, nil)
+			} else {
+				g.Reset("key")
+			}
+		})
+		require.Zero(t, g.Len(), "round %d", round)
+		require.Zero(t, g.rings.Size(), "round %d", round)
+	}
+}
+
 // TestLogCapHoldsWhileKeysComeAndGo: the count of keys neither drifts nor
 // exceeds the cap among resets and sweeps.
 func TestLogCapHoldsWhileKeysComeAndGo(t *testing.T) {
@@ -174,7 +201,7 @@ func TestLogCapHoldsWhileKeysComeAndGo(t *testing.T) {
 	g := NewLogs[int](1, 1)
 	g.SetMaxKeys(most)
 	var calls, full, stopped atomic.Int64
-	together(goroutines+1, func(i int) {
+	logTogether(goroutines+1, func(i int) {
 		if i == goroutines {
 			for stopped.Load() < goroutines {
 				g.Sweep(calls.Load()/64, nil)
@@ -210,7 +237,7 @@ func TestLogMixedRace(t *testing.T) {
 	keys := []string{"", "a", "b", "c"}
 	admitted := make([]atomic.Int64, len(keys))
 	var clock atomic.Int64
-	together(goroutines, func(i int) {
+	logTogether(goroutines, func(i int) {
 		for c := range calls {
 			k := (i + c) % len(keys)
 			switch {

@@ -4,13 +4,13 @@ package sharded
 // that is charged already, so that no sweep can find it unused. done is false if
 // the key has a log by now.
 func (g *Logs[K]) takeNew(key K, n, now int64, own func(K) K) (d LogDecision, done bool) {
-	if !equal(key, key) { // it would never be found again, not even to be dropped
+	if !sameLogKey(key, key) { // it would never be found again, not even to be dropped
 		r := newLogRing(g.rule.Limit)
 		return r.takeLocked(g.rule, n, now), true
 	}
-	if g.full() { // a flood of new keys at the cap allocates nothing and locks nothing
-		_, found := g.rings.Load(key)
-		return LogDecision{Full: !found}, !found
+	if g.full() { // a flood of new keys at the cap makes no garbage
+		absent := g.absent(key)
+		return LogDecision{Full: absent}, absent
 	}
 	if own != nil {
 		key = own(key)
@@ -18,8 +18,28 @@ func (g *Logs[K]) takeNew(key K, n, now int64, own func(K) K) (d LogDecision, do
 	return g.insert(key, n, now)
 }
 
-// equal is ==, for a comparison of a key with itself that is meant.
-func equal[K comparable](a, b K) bool { return a == b }
+// peekNew is Peek for a key that had no log a moment ago. done is false if it
+// has one by now.
+func (g *Logs[K]) peekNew(key K, n, now int64) (d LogDecision, done bool) {
+	if n > 0 && n <= g.rule.Limit && sameLogKey(key, key) && g.full() {
+		absent := g.absent(key)
+		return LogDecision{Full: absent}, absent
+	}
+	var unused logRing
+	d, _ = unused.judge(g.rule, n, now)
+	return d, true
+}
+
+// sameLogKey is ==, for a comparison of a key with itself that is meant.
+func sameLogKey[K comparable](a, b K) bool { return a == b }
+
+// absent tells whether key has no ring and none is being inserted: a place is
+// reserved a moment before its ring can be found, and the key that fills the
+// table must not be told that it is full. The bucket's lock covers that moment.
+func (g *Logs[K]) absent(key K) bool {
+	_, found := g.rings.LoadOrTryCompute(key, func() (*logRing, bool) { return nil, true })
+	return !found
+}
 
 // insert is the part of takeNew that writes to the table.
 func (g *Logs[K]) insert(key K, n, now int64) (d LogDecision, done bool) {
