@@ -27,10 +27,19 @@ func BenchmarkCall(b *testing.B) {
 			name := fmt.Sprintf("call=%s/limiter=penstock/keys=%s/clock=exact", call.name, bench.FormatCount(count))
 			benchtest.DecideRow(b, name, benchtest.Row{
 				Subject: bench.PenstockSubject(), Load: bench.AllowLoad, Count: count, Size: bench.KeySize,
-				Loop: func(l bench.Limiter) benchtest.Loop { return call.loop(l.(*bench.Penstock).Engine()) },
+				Loop: func(l bench.Limiter) benchtest.Loop { return call.loop(engineOf(l)) },
 			})
 		}
 	}
+}
+
+// engineOf returns the engine below the adapter of Penstock.
+func engineOf(l bench.Limiter) *engine.Limiter[string] {
+	penstock, ok := l.(*bench.Penstock)
+	if !ok {
+		panic(fmt.Sprintf("bench: the row's limiter is a %T", l))
+	}
+	return penstock.Engine()
 }
 
 func allowLoop(l *engine.Limiter[string]) benchtest.Loop {

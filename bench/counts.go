@@ -59,7 +59,8 @@ func ParseCount(text string) (int, error) {
 	}
 	number, err := strconv.Atoi(digits)
 	if err != nil || number < 1 || number > math.MaxInt32/scale {
-		return 0, fmt.Errorf("bench: bad key count %q: want a whole number from 1 to %d, with k or M after it if you like", text, math.MaxInt32)
+		return 0, fmt.Errorf("bench: bad key count %q: want a whole number from 1 to %d, with k or M after it if you like",
+			text, math.MaxInt32)
 	}
 	return number * scale, nil
 }

@@ -44,7 +44,7 @@ func TestGeometric(t *testing.T) {
 		t.Fatalf("Geometric = %v", counts)
 	}
 	for i := 1; i < len(counts); i++ {
-		// 40^(1/19) = 1.2143
+		// The 19th root of 40 is 1.2143.
 		if factor := float64(counts[i]) / float64(counts[i-1]); factor < 1.214 || factor > 1.215 {
 			t.Errorf("step %d is a factor of %f", i, factor)
 		}

@@ -46,7 +46,7 @@ func (h *Histogram) Quantile(q float64) uint64 {
 	}
 	rank := rankOf(q, h.total)
 	var seen uint64
-	for bucket, count := range h.buckets {
+	for bucket, count := range &h.buckets {
 		if seen += count; seen >= rank {
 			return min(upperOf(bucket), h.max)
 		}

@@ -40,6 +40,7 @@ func FuzzLog(f *testing.F) {
 // fuzzStep makes one call of three bytes: what and key, step of time, permits.
 // It returns the latest time so far.
 func fuzzStep(t *testing.T, g *Logs[int], k *oracle.Keyed[int], now int64, i int, data []byte) int64 {
+	t.Helper()
 	key, step, n := int(data[0]>>4%4), int64(data[1]), int64(data[2])-1
 	back := now
 	switch data[0] % 16 {

@@ -111,7 +111,7 @@ func TestLogEvictionRace(t *testing.T) {
 	for calls.Load()%perTick != 0 { // looking a dead log up again reads the clock again
 		take()
 	}
-	assert.EqualValues(t, calls.Load()/perTick*limit, admitted.Load())
+	assert.Equal(t, calls.Load()/perTick*limit, admitted.Load())
 	assert.Greater(t, dropped.Load(), int64(ticks/3), "the race was not provoked")
 	t.Logf("%d drops", dropped.Load())
 }

@@ -139,7 +139,7 @@ func TestLogTraces(t *testing.T) {
 		}
 		met++
 		g := NewLogs[string](trace.Limit.Limit, trace.Limit.WindowNanos)
-		assert.NoError(t, trace.Check(func(key string, now, n int64) (bool, int64) {
+		require.NoError(t, trace.Check(func(key string, now, n int64) (bool, int64) {
 			d := g.Take(key, n, at(now))
 			return d.Allowed, d.RetryAfterNanos
 		}))

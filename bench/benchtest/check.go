@@ -11,6 +11,7 @@ import (
 // exactly, each load is answered the way its rows demand, by Run, by Allow and
 // on two goroutines, and a key handed over in a reused buffer is not kept.
 func Check(t *testing.T, subjects []bench.Subject) {
+	t.Helper()
 	const count = 3_000
 	for _, subject := range subjects {
 		for _, load := range []bench.Load{bench.AllowLoad, bench.DenyLoad} {
@@ -22,6 +23,7 @@ func Check(t *testing.T, subjects []bench.Subject) {
 }
 
 func checkAdapter(t *testing.T, row Row) {
+	t.Helper()
 	row.open()
 	defer row.close()
 	if err := checkLen(row.limiter, row.Count); err != nil {

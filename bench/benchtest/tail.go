@@ -20,8 +20,10 @@ type TailKeys string
 type TailGrowth string
 
 const (
-	TailBase TailKeys = "base" // the 100,000 keys from before the growth
-	TailAll  TailKeys = "all"  // every key inserted so far
+	// TailBase is the 100,000 keys from before the growth.
+	TailBase TailKeys = "base"
+	// TailAll is every key inserted so far.
+	TailAll TailKeys = "all"
 
 	// TailSame is the row: the takes meet the growth's splits and moves.
 	TailSame TailGrowth = "same"

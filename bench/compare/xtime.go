@@ -42,11 +42,15 @@ func XTimeSyncMapSubject() bench.Subject {
 }
 
 func (x *XTimeSyncMap) get(key string) *rate.Limiter {
-	if found, ok := x.limiters.Load(key); ok {
-		return found.(*rate.Limiter)
+	found, ok := x.limiters.Load(key)
+	if !ok {
+		found, _ = x.limiters.LoadOrStore(strings.Clone(key), x.load.limiter())
 	}
-	made, _ := x.limiters.LoadOrStore(strings.Clone(key), x.load.limiter())
-	return made.(*rate.Limiter)
+	limiter, ok := found.(*rate.Limiter)
+	if !ok {
+		panic("compare: the map holds limiters only")
+	}
+	return limiter
 }
 
 // Allow takes one permit of key.

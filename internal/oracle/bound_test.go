@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -105,7 +106,7 @@ func TestBucketKeepsTheBound(t *testing.T) {
 		now += rng.Int64N(5)
 		n := 1 + rng.Int64N(burst)
 		allowed, _ := m.Take(now, n)
-		with := append(log[:len(log):len(log)], oracle.Admission{At: now, N: n})
+		with := slices.Concat(log, []oracle.Admission{{At: now, N: n}})
 		err := oracle.Bound(tokens, per, burst, with)
 		require.Equal(t, allowed, err == nil, "%d at %d ns: %v", n, now, err)
 		if allowed {

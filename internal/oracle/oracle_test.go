@@ -210,7 +210,8 @@ func TestRandomProperties(t *testing.T) {
 				before := []int64{m.Remaining(now), m.ResetAfter(now)}
 				allowed, retry := m.Take(now, n)
 				if !allowed {
-					require.Equal(t, before, []int64{m.Remaining(now), m.ResetAfter(now)}, "a denial changes nothing")
+					after := []int64{m.Remaining(now), m.ResetAfter(now)}
+					require.Equal(t, before, after, "a denial changes nothing")
 				}
 				if !allowed && retry != never {
 					requirePasses(t, m, now+retry, n, true)
