@@ -46,7 +46,10 @@ func (x *XTimeSyncMap) get(key string) *rate.Limiter {
 	if !ok {
 		found, _ = x.limiters.LoadOrStore(strings.Clone(key), x.load.limiter())
 	}
-	limiter, _ := found.(*rate.Limiter) // the map holds nothing else
+	limiter, ok := found.(*rate.Limiter)
+	if !ok {
+		panic("compare: the map holds limiters only")
+	}
 	return limiter
 }
 
