@@ -12,8 +12,8 @@ import (
 	"github.com/penstock-go/penstock/internal/oracle"
 )
 
-// at is a clock that stands.
-func at(now int64) func() int64 { return func() int64 { return now } }
+// logAt is a clock that stands.
+func logAt(now int64) func() int64 { return func() int64 { return now } }
 
 // allowedAs, deniedAs make the answers of the tables short.
 func allowedAs(remaining, reset int64) LogDecision {
@@ -93,6 +93,12 @@ func TestLogTable(t *testing.T) {
 			{lastNano - 1, 2, allowedAs(0, lastNano)},
 			{lastNano, 1, deniedAs(0, lastNano-1, lastNano-1)},
 		}, 1},
+		{"an age of more than an int64 holds", 1, 10, []call{
+			{firstNano, 1, allowedAs(0, 10)},
+			{firstNano + 9, 1, deniedAs(0, 1, 1)},
+			{lastNano, 1, allowedAs(0, 10)},
+			{lastNano, 1, deniedAs(0, 10, 10)},
+		}, 1},
 		{"an entry next to the end of time does not expire early", 1, 1 << 62, []call{
 			{lastNano - 1, 1, allowedAs(0, 1<<62)},
 			{lastNano, 1, deniedAs(0, 1<<62-1, 1<<62-1)},
@@ -118,7 +124,7 @@ func TestLogTable(t *testing.T) {
 			g := NewLogs[string](c.limit, c.window)
 			for i, call := range c.calls {
 				before := g.Peek("key", call.n, call.now)
-				got := g.Take("key", call.n, at(call.now))
+				got := g.Take("key", call.n, logAt(call.now))
 				assert.Equal(t, call.want, got, "call %d", i)
 				assert.Equal(t, got.Allowed, before.Allowed, "call %d: peek", i)
 				assert.Equal(t, got.RetryAfterNanos, before.RetryAfterNanos, "call %d: peek", i)
@@ -140,7 +146,7 @@ func TestLogTraces(t *testing.T) {
 		met++
 		g := NewLogs[string](trace.Limit.Limit, trace.Limit.WindowNanos)
 		require.NoError(t, trace.Check(func(key string, now, n int64) (bool, int64) {
-			d := g.Take(key, n, at(now))
+			d := g.Take(key, n, logAt(now))
 			return d.Allowed, d.RetryAfterNanos
 		}))
 	}
@@ -224,7 +230,7 @@ func requireSameAnswer(t *testing.T, g *Logs[int], k *oracle.Keyed[int], key int
 	}
 	allowed, retry = k.Take(key, when, n)
 	want = LogDecision{allowed, false, k.Remaining(key, when), retry, k.ResetAfter(key, when)}
-	if got := g.Take(key, n, at(when)); got != want {
+	if got := g.Take(key, n, logAt(when)); got != want {
 		require.Equal(t, want, got, "call %d: take of %d of key %d at %d", call, n, key, when)
 	}
 }
@@ -256,7 +262,7 @@ func TestLogRetryAfterIsTheTruth(t *testing.T) {
 	g, now, waits := NewLogs[string](limit, window), int64(0), 0
 	for range 3000 {
 		now += rng.Int64N(20)
-		g.Take("key", 1+rng.Int64N(4), at(now))
+		g.Take("key", 1+rng.Int64N(4), logAt(now))
 		for n := int64(1); n <= limit; n++ {
 			d := g.Peek("key", n, now)
 			if d.Allowed {
