@@ -56,8 +56,8 @@ type State struct {
 
 // Usage is a number of permits as the exact fraction Units/PerPermit >= 0.
 type Usage struct {
-	Units     uint64
-	PerPermit uint64
+	Units     uint64 // numerator
+	PerPermit uint64 // denominator, above 0
 }
 
 // maxHorizon is the horizon of a law whose words never become unreadable.

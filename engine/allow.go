@@ -64,7 +64,7 @@ func (m *Limiter[K]) takeAt(key K, n, given int64) Decision {
 	default:
 		return m.decide(m.tally(m.charge(m.hasher.Key(key), n, given)), n) // 7
 	}
-	m.count(d.Allowed)
+	m.stats.count(d.Allowed)
 	return d
 }
 
@@ -95,7 +95,13 @@ func (c *core) charge(k sharded.Key, n, given int64) charged {
 				c.table.CatchUp(now)
 				break
 			}
-			next, ok := r.take(word, now, n) // 5
+			var next uint64 // 5
+			var ok bool
+			if r.other == nil {
+				next, ok = r.bucket.Take(word, now, n) // inlined, unlike r.take
+			} else {
+				next, ok = r.other.Take(word, now, n)
+			}
 			if !ok && c.time.isCoarse(given) {
 				now = c.time.exact()
 				next, ok = r.take(word, now, n)

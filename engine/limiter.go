@@ -39,7 +39,7 @@ import (
 // later call observes its effect.
 type Limiter[K comparable] struct {
 	core
-	hasher *sharded.Hasher[K]
+	hasher sharded.Hasher[K]
 	logs   *logs[K] // for sliding logs, which need memory per event; else nil
 }
 
@@ -78,19 +78,20 @@ const (
 
 // rule is a limit made ready. It is immutable.
 type rule struct {
-	bucket  *atomicstate.Bucket // law, if it is a bucket: spares the interface call
-	law     atomicstate.Law     // nil unless verdict is byLaw
-	number  uint32              // of the law in the table
+	bucket  atomicstate.Bucket // the law, if other is nil: spares an interface call
+	other   atomicstate.Law    // the law, if it is not a bucket
+	law     atomicstate.Law    // the law, whatever it is; nil unless verdict is byLaw
+	number  uint32             // of the law in the table
 	verdict verdict
 	limit   Limit
 }
 
 // take is one step of the rule's law.
 func (r *rule) take(word uint64, now, n int64) (next uint64, ok bool) {
-	if r.bucket != nil {
+	if r.other == nil {
 		return r.bucket.Take(word, now, n)
 	}
-	return r.law.Take(word, now, n)
+	return r.other.Take(word, now, n)
 }
 
 // New returns a limiter that enforces l on every key. Errors: those of [Limit.Validate],
@@ -104,7 +105,7 @@ func New[K comparable](l Limit, opts ...Option) (*Limiter[K], error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	m := &Limiter[K]{hasher: hasher}
+	m := &Limiter[K]{hasher: *hasher}
 	m.init(o)
 	m.rule.Store(m.compile(l))
 	if l.algorithm == AlgorithmSlidingLog {
@@ -145,8 +146,8 @@ func (c *core) compile(l Limit) *rule {
 	case l.algorithm == AlgorithmBlocked:
 		r.verdict = never
 	case l.isBucket():
-		r.bucket = l.compiled()
-		r.law = r.bucket
+		r.bucket = *l.compiled()
+		r.law = &r.bucket
 		r.number = c.table.Register(r.law)
 	}
 	return r

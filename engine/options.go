@@ -25,6 +25,7 @@ const (
 // choice. It must be safe for concurrent use. It need not be monotonic: a step back counts
 // as no time passed (steps of less than a millisecond may make a call wait as much longer).
 type Clock interface {
+	// Now returns the time since the clock's origin.
 	Now() time.Duration
 }
 

@@ -48,7 +48,7 @@ func (g *logs[K]) take(c *core, key K, n, given int64) Decision {
 func takeLogBytes(l *Limiter[string], key []byte, n int64) bool {
 	clock := func() int64 { return l.time.now(readClock) }
 	d := l.logs.settle(&l.core, sharded.TakeLogBytes(l.logs.Logs, key, n, clock), n, clock)
-	l.count(d.Allowed)
+	l.stats.count(d.Allowed)
 	return d.Allowed
 }
 

@@ -17,7 +17,10 @@ import (
 // Two different keys share a fingerprint with probability 2^-96: below 1e-14 that
 // any two of 10 million live keys do. Integers and IPv4 addresses never do.
 type Key struct {
-	Hash, Check uint64
+	// Hash is the first fingerprint; it places the key.
+	Hash uint64
+	// Check is the second fingerprint, in its upper half.
+	Check uint64
 }
 
 // The upper half of Check, for keys whose Hash alone is exact, and for the shared

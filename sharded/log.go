@@ -16,13 +16,14 @@ const LogNever int64 = -1
 // half-open interval of WindowNanos. A permit taken at s stops counting at
 // s + WindowNanos.
 type LogLimit struct {
-	Limit       int64
-	WindowNanos int64
+	Limit       int64 // permits in a window, 0 or more
+	WindowNanos int64 // length of the window, 1 or more
 }
 
 // LogDecision is the answer to one call. Remaining and ResetAfterNanos describe
 // the key after it, so after a Peek they are what they were before.
 type LogDecision struct {
+	// Allowed reports whether the permits were taken, or would be.
 	Allowed bool
 	// Full: the key has no log and may get none, because the table is at its cap
 	// of keys. The call was not decided and nothing was charged; all other fields

@@ -123,15 +123,21 @@ func TestLogTable(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g := NewLogs[string](c.limit, c.window)
 			for i, call := range c.calls {
-				before := g.Peek("key", call.n, call.now)
-				got := g.Take("key", call.n, logAt(call.now))
-				assert.Equal(t, call.want, got, "call %d", i)
-				assert.Equal(t, got.Allowed, before.Allowed, "call %d: peek", i)
-				assert.Equal(t, got.RetryAfterNanos, before.RetryAfterNanos, "call %d: peek", i)
+				checkLogCall(t, g, i, call.now, call.n, call.want)
 			}
 			assert.Equal(t, c.keys, g.Len())
 		})
 	}
+}
+
+// checkLogCall peeks and takes at now and compares both with the answer wanted.
+func checkLogCall(t *testing.T, g *Logs[string], i int, now, n int64, want LogDecision) {
+	t.Helper()
+	before := g.Peek("key", n, now)
+	got := g.Take("key", n, logAt(now))
+	assert.Equal(t, want, got, "call %d", i)
+	assert.Equal(t, got.Allowed, before.Allowed, "call %d: peek", i)
+	assert.Equal(t, got.RetryAfterNanos, before.RetryAfterNanos, "call %d: peek", i)
 }
 
 // TestLogTraces: the call-by-call cases of public reports.
