@@ -50,6 +50,9 @@ func (t *Table) SweepStep() (done bool) {
 func (t *Table) Sweep() (dropped int) {
 	t.sweep.mu.Lock()
 	defer t.sweep.mu.Unlock()
+	if !t.Swept() {
+		return 0 // no call yet: nothing to forget, and no time to measure leaps from
+	}
 	return t.sweepAll(t.clock())
 }
 
