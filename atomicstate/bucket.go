@@ -163,6 +163,9 @@ func (b *Bucket) wait(units int64) int64 {
 	return int64((uint64(units) + b.rate - 1) / b.rate)
 }
 
+// Delay is 0: what passes, passes at once.
+func (b *Bucket) Delay(uint64, int64, int64) int64 { return 0 }
+
 // Refund gives back n*W - (now-charged)*L units, never more than the debt.
 //
 // Proof that this never mints. Let f be the word as it would stand without the

@@ -20,6 +20,9 @@ type Law interface {
 	Take(word uint64, now, n int64) (next uint64, ok bool)
 	// Inspect describes word at now for a call of n >= 0 permits; it changes nothing.
 	Inspect(word uint64, now, n int64) State
+	// Delay returns how long the n permits whose charge at now led to word must wait for
+	// their turn: 0 but for a queue.
+	Delay(word uint64, now, n int64) int64
 	// Refund gives back what can be given back at now of n permits charged at the
 	// time charged, without ever letting more than the limit's bound act in any
 	// interval. It reports false if nothing is due to be written.

@@ -123,9 +123,8 @@ func (t *Table) Insert(k Key, limit uint32, now, n int64) (Outcome, uint64, int6
 func (t *Table) convert(l *leaf, other *slot, own *atomic.Uint64, id identity, now, n int64) (Outcome, uint64, int64) {
 	old := other.word.Swap(atomicstate.Superseded)
 	now = max(now, t.clock(), l.floor) // read after the swap: no later charge can be in old
-	usage := t.law(limitOf(other.check)).Usage(old, now)
 	law := t.law(limitOf(id.check))
-	word, outcome := law.Carry(usage, now), Denied
+	word, outcome := atomicstate.Convert(t.law(limitOf(other.check)), old, law, now), Denied
 	if next, ok := law.Take(word, now, n); ok {
 		word, outcome = next, Charged
 	}

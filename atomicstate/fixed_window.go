@@ -1,0 +1,111 @@
+package atomicstate
+
+import "time"
+
+// FixedWindow counts permits in windows [k*window, (k+1)*window), aligned at time 0 of the
+// caller's clock: at most limit in each. A refused call may come again when the window ends.
+// Word: index of the window and count, see grid. A FixedWindow is immutable; its methods are
+// safe for concurrent use.
+type FixedWindow struct{ grid }
+
+var _ Law = (*FixedWindow)(nil)
+
+// NewFixedWindow compiles a fixed window. Errors: [ErrWindow], [ErrTooLarge] (limits from about
+// 2^55 on, less for windows below 34 s).
+func NewFixedWindow(limit int64, window time.Duration) (*FixedWindow, error) {
+	g, err := newGrid(limit, window, 1)
+	if err != nil {
+		return nil, err
+	}
+	return &FixedWindow{g}, nil
+}
+
+func (f *FixedWindow) pack(index, count int64) uint64 {
+	return live(uint64(index)<<f.countBits | uint64(count))
+}
+
+// at returns the window in force at now and what is counted in it: the word's own if now lies
+// in it or, after a step back of time, before it.
+func (f *FixedWindow) at(word uint64, now int64) (index, count int64) {
+	index = f.index(now)
+	ahead := f.ahead(word, index)
+	if ahead > 0 {
+		return index, 0
+	}
+	return index - ahead, int64(word & f.mask())
+}
+
+// Capacity returns the limit.
+func (f *FixedWindow) Capacity() int64 { return f.limit }
+
+// Horizon returns 2^(indexBits-1) windows.
+func (f *FixedWindow) Horizon() int64 { return f.horizon() }
+
+// Fresh returns the word of a window with nothing in it.
+func (f *FixedWindow) Fresh(now int64) uint64 { return f.pack(f.index(now), 0) }
+
+// Take counts n >= 1 permits in the window of now. Cost: one division.
+func (f *FixedWindow) Take(word uint64, now, n int64) (next uint64, ok bool) {
+	index, count := f.at(word, now)
+	if n > f.limit-count {
+		return word, false
+	}
+	return f.pack(index, count+n), true
+}
+
+// Inspect describes word at now for a call of n permits.
+func (f *FixedWindow) Inspect(word uint64, now, n int64) State {
+	index, count := f.at(word, now)
+	s := State{Allowed: n <= f.limit-count || n == 0, Remaining: max(0, f.limit-count)}
+	ends := f.ends(index, now)
+	if count > 0 {
+		s.ResetNanos = ends
+	}
+	switch {
+	case s.Allowed:
+	case n > f.limit:
+		s.RetryNanos = Never
+	default:
+		s.RetryNanos = ends
+	}
+	return s
+}
+
+// ends returns the time from now to the end of the window index, which is not before now's.
+func (f *FixedWindow) ends(index, now int64) int64 {
+	own := f.index(now)
+	return (index-own+1)*f.window - f.into(now, own)
+}
+
+// Delay is 0: what passes, passes at once.
+func (f *FixedWindow) Delay(uint64, int64, int64) int64 { return 0 }
+
+// Refund takes n off the count if the charge was in the window in force; what a window that
+// has ended counted is nobody's any more.
+func (f *FixedWindow) Refund(word uint64, charged, now, n int64) (next uint64, ok bool) {
+	index, count := f.at(word, now)
+	if n <= 0 || n > count || f.index(charged) != index {
+		return word, false
+	}
+	return f.pack(index, count-n), true
+}
+
+// EqualsNew reports whether the word's window has ended or counts nothing.
+func (f *FixedWindow) EqualsNew(word uint64, base, now int64) bool {
+	index, count := f.at(word, base)
+	return count == 0 || f.index(now) > index
+}
+
+// Aged reports whether the word is an eighth of the horizon old or more.
+func (f *FixedWindow) Aged(word uint64, now int64) bool { return f.aged(word, now) }
+
+// Usage returns the count of the window in force.
+func (f *FixedWindow) Usage(word uint64, now int64) Usage {
+	_, count := f.at(word, now)
+	return Usage{Units: uint64(count), PerPermit: 1}
+}
+
+// Carry returns the word that counts usage, in whole permits rounded up, in the window of now.
+func (f *FixedWindow) Carry(usage Usage, now int64) uint64 {
+	return f.pack(f.index(now), f.cut(usage))
+}

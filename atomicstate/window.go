@@ -1,0 +1,89 @@
+package atomicstate
+
+import (
+	"fmt"
+	"math/bits"
+	"time"
+)
+
+const (
+	// minIndexBits leaves windows enough for the sweep to meet a word in time: 2^4 windows
+	// of horizon, an eighth of which is 2.
+	minIndexBits = 5
+	// minWindowHorizon is the shortest horizon accepted, as for buckets (2^61 / 2^26 ns).
+	minWindowHorizon = int64(1) << 35
+)
+
+// grid is the division of time into windows, aligned at time 0, and of the value of a word
+// into the index of a window and counts:
+//
+//	fixed window      | index            | count |
+//	sliding window    | index | previous | count |
+//
+// The index is kept mod 2^indexBits and read as the nearest to the present; a count has a bit
+// more than the limit needs, for usage carried from a larger limit.
+type grid struct {
+	limit     int64
+	window    int64 // ns
+	countBits uint
+	indexBits uint
+}
+
+// newGrid divides the value of a word into an index and a number of counts.
+func newGrid(limit int64, window time.Duration, counts uint) (grid, error) {
+	if limit < 0 {
+		return grid{}, fmt.Errorf("%w: limit %d: use 0 or more", ErrWindow, limit)
+	}
+	if window <= 0 {
+		return grid{}, fmt.Errorf("%w: window %v: use a window above 0", ErrWindow, window)
+	}
+	g := grid{limit: limit, window: nanos(window), countBits: uint(bits.Len64(uint64(limit))) + 1}
+	if used := g.countBits * counts; used <= ValueBits-minIndexBits {
+		g.indexBits = ValueBits - used
+		if g.horizon() >= minWindowHorizon {
+			return g, nil
+		}
+	}
+	return grid{}, fmt.Errorf("%w: %d in %v: use a smaller limit or a longer window", ErrTooLarge, limit, window)
+}
+
+// horizon is how long an index can be told from its namesakes: 2^(indexBits-1) windows.
+func (g *grid) horizon() int64 {
+	windows := int64(1) << (g.indexBits - 1)
+	if g.window > maxHorizon/windows {
+		return maxHorizon
+	}
+	return windows * g.window
+}
+
+// index returns the number of the window that holds now: floor(now / window).
+func (g *grid) index(now int64) int64 {
+	i := now / g.window
+	if now < 0 && i*g.window != now {
+		i--
+	}
+	return i
+}
+
+// into returns how far now is into its window: 0 <= into < window.
+func (g *grid) into(now, index int64) int64 { return now - index*g.window }
+
+// ahead returns by how many windows the index in a word lies before the window index:
+// 0 in the same window, negative if the word's window is later.
+func (g *grid) ahead(word uint64, index int64) int64 {
+	shift := 64 - g.indexBits
+	return int64((uint64(index)-word<<TagBits>>(64-g.indexBits))<<shift) >> shift
+}
+
+// aged reports whether a word is an eighth of the horizon old or more.
+func (g *grid) aged(word uint64, now int64) bool {
+	return g.ahead(word, g.index(now)) >= int64(1)<<(g.indexBits-4)
+}
+
+// mask covers one count.
+func (g *grid) mask() uint64 { return 1<<g.countBits - 1 }
+
+// cut brings a usage to whole permits, rounded up, that fit in a count.
+func (g *grid) cut(u Usage) int64 {
+	return min(int64(g.mask()), scaleUp(u.Units, 1, u.PerPermit))
+}
