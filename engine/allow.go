@@ -104,7 +104,7 @@ func (c *core) charge(k sharded.Key, n, given int64) charged {
 			}
 			if !ok && c.time.isCoarse(given) {
 				now = c.time.exact()
-				next, ok = r.take(word, now, n)
+				next, ok = r.law.Take(word, now, n)
 			}
 			if !ok {
 				return charged{rule: r, word: word, now: now}

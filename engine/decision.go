@@ -21,6 +21,9 @@ type Decision struct {
 	// RetryAfter is 0 if allowed. If denied, it is the smallest duration after which the
 	// same call would pass with no other traffic, at least 1 ns, or [Never].
 	RetryAfter time.Duration
+	// Delay is how long an allowed call must wait for its turn: 0 unless the limit is a
+	// [LeakyQueue].
+	Delay time.Duration
 	// ResetAfter is the time after which the key equals a new one, 0 if it does now, or
 	// [Never].
 	ResetAfter time.Duration

@@ -31,53 +31,69 @@ func Every(d time.Duration) Rate { return Rate{1, d} }
 // String returns the rate as tokens/period, such as 10/1s.
 func (r Rate) String() string { return fmt.Sprintf("%d/%v", r.Tokens, r.Per) }
 
-// Algorithm is the name of a limiting algorithm.
-type Algorithm string
-
-// The algorithms of limits.
-const (
-	AlgorithmTokenBucket Algorithm = "token_bucket"
-	AlgorithmGCRA        Algorithm = "gcra"
-	AlgorithmSlidingLog  Algorithm = "sliding_log"
-	AlgorithmUnlimited   Algorithm = "unlimited"
-	AlgorithmBlocked     Algorithm = "blocked"
-)
-
 // Limit says what a key may do. It is an immutable value and may be compared with ==. Make
 // one with a constructor such as [TokenBucket]; they accept any numbers, and [Limit.Validate],
 // which [New] calls, says what is wrong with them. The zero Limit is invalid.
 type Limit struct {
-	algorithm Algorithm
+	algorithm algorithmNumber
 	tokens    int64 // permits per period or window
 	period    time.Duration
-	burst     int64 // bucket capacity
+	burst     int64 // bucket capacity, or the limit of a window again
 }
 
 // TokenBucket is a bucket of burst tokens that starts full and earns tokens continuously at
 // rate r. In any interval it admits at most burst plus what the interval earns. A rate of 0
 // tokens never refills; a burst of 0 admits nothing.
 func TokenBucket(r Rate, burst int64) Limit {
-	return Limit{AlgorithmTokenBucket, r.Tokens, r.Per, burst}
+	return Limit{tokenBucket, r.Tokens, r.Per, burst}
 }
 
 // GCRA is the generic cell rate algorithm with emission interval r.Per/r.Tokens and a
 // tolerance of burst cells. It makes the same decisions as [TokenBucket] with the same
 // numbers.
 func GCRA(r Rate, burst int64) Limit {
-	return Limit{AlgorithmGCRA, r.Tokens, r.Per, burst}
+	return Limit{gcra, r.Tokens, r.Per, burst}
+}
+
+// LeakyBucket is the leaky bucket as a meter: each permit adds to a bucket that leaks at rate r
+// and holds capacity; what would overflow is refused. It makes the same decisions as
+// [TokenBucket] with the same numbers.
+func LeakyBucket(r Rate, capacity int64) Limit {
+	return Limit{leakyBucket, r.Tokens, r.Per, capacity}
+}
+
+// LeakyQueue is the leaky bucket as a queue: permits leave one after the other, evenly spaced at
+// rate r, and the decision of a call that passes says in Delay how long to wait for its turn. At
+// most capacity permits are in the queue, the one whose turn it is among them; more are refused.
+func LeakyQueue(r Rate, capacity int64) Limit {
+	return Limit{leakyQueue, r.Tokens, r.Per, capacity}
+}
+
+// FixedWindow admits at most limit permits in each window [k*window, (k+1)*window), aligned at
+// the origin of the limiter's clock, not at the first call. Around the end of a window twice the
+// limit may pass in a moment.
+func FixedWindow(limit int64, window time.Duration) Limit {
+	return Limit{fixedWindow, limit, window, limit}
+}
+
+// SlidingWindow estimates a sliding window from the counts of two windows aligned at the origin
+// of the limiter's clock: a call of n passes if prev*(window-e)/window + curr + n <= limit, e
+// being the time into the present window. The weight is exact, not rounded.
+func SlidingWindow(limit int64, window time.Duration) Limit {
+	return Limit{slidingWindow, limit, window, limit}
 }
 
 // SlidingLog admits at most limit permits in any window: an admission at s stops counting at
 // s + window. It remembers every admission: memory per key grows with the limit as it fills.
 func SlidingLog(limit int64, window time.Duration) Limit {
-	return Limit{AlgorithmSlidingLog, limit, window, limit}
+	return Limit{slidingLog, limit, window, limit}
 }
 
 // Unlimited admits everything and keeps no state.
-func Unlimited() Limit { return Limit{algorithm: AlgorithmUnlimited} }
+func Unlimited() Limit { return Limit{algorithm: unlimited} }
 
 // Blocked admits nothing and keeps no state.
-func Blocked() Limit { return Limit{algorithm: AlgorithmBlocked} }
+func Blocked() Limit { return Limit{algorithm: blocked} }
 
 // Errors of limits; test with errors.Is.
 var (
@@ -96,63 +112,41 @@ var (
 
 // Validate returns nil, or everything that is wrong with the limit, joined.
 func (l Limit) Validate() error {
-	switch l.algorithm {
-	case AlgorithmUnlimited, AlgorithmBlocked:
-		return nil
-	case AlgorithmSlidingLog:
-		return l.validateWindow()
-	case AlgorithmTokenBucket, AlgorithmGCRA:
-		return l.validateBucket()
+	if l.algorithm == invalid || int(l.algorithm) >= len(algorithms) {
+		return fmt.Errorf("%w: make it with TokenBucket or another constructor", ErrAlgorithm)
 	}
-	return fmt.Errorf("%w: make it with TokenBucket or another constructor", ErrAlgorithm)
-}
-
-func (l Limit) validateBucket() error {
+	a := algorithms[l.algorithm]
 	var errs []error
-	if l.tokens < 0 {
-		errs = append(errs, fmt.Errorf("%w: %d tokens: use 0 or more", ErrRate, l.tokens))
+	if a.validate != nil {
+		errs = a.validate(l)
 	}
-	if l.period <= 0 {
-		errs = append(errs, fmt.Errorf("%w: period %v: use a period above 0", ErrRate, l.period))
-	}
-	if l.burst < 0 {
-		errs = append(errs, fmt.Errorf("%w: %d: use 0 or more", ErrBurst, l.burst))
-	}
-	if errs != nil {
-		return errors.Join(errs...)
-	}
-	_, err := l.bucket()
-	return err
-}
-
-func (l Limit) validateWindow() error {
-	var errs []error
-	if l.tokens < 0 {
-		errs = append(errs, fmt.Errorf("%w: limit %d: use 0 or more", ErrWindow, l.tokens))
-	}
-	if l.period <= 0 {
-		errs = append(errs, fmt.Errorf("%w: window %v: use a window above 0", ErrWindow, l.period))
+	if errs == nil && a.law != nil {
+		if _, err := a.law(l); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }
 
-// bucket compiles the limit; it must be of the bucket family.
-func (l Limit) bucket() (*atomicstate.Bucket, error) {
-	return atomicstate.NewBucket(l.tokens, l.period, l.burst)
-}
-
-// isBucket reports whether the limit is of the token bucket family.
-func (l Limit) isBucket() bool {
-	return l.algorithm == AlgorithmTokenBucket || l.algorithm == AlgorithmGCRA
+// law compiles the limit, nil if it is invalid or not of one word.
+func (l Limit) law() atomicstate.Law {
+	if int(l.algorithm) >= len(algorithms) || algorithms[l.algorithm].law == nil {
+		return nil
+	}
+	law, err := algorithms[l.algorithm].law(l)
+	if err != nil {
+		return nil
+	}
+	return law
 }
 
 // Algorithm returns the name of the limit's algorithm, "" for the zero Limit.
-func (l Limit) Algorithm() Algorithm { return l.algorithm }
+func (l Limit) Algorithm() Algorithm { return algorithms[l.algorithm].name }
 
 // Capacity returns how many permits a key never seen before may take at once: the burst, the
 // limit of a window, math.MaxInt64 if unlimited, 0 if blocked.
 func (l Limit) Capacity() int64 {
-	if l.algorithm == AlgorithmUnlimited {
+	if l.algorithm == unlimited {
 		return math.MaxInt64
 	}
 	return l.burst
@@ -165,8 +159,8 @@ func (l Limit) Exact() bool { return l.Error() == 0 }
 // Error returns the relative error of the enforced rate: 0 <= e < 1e-6, always to the slower
 // side. An invalid limit has none.
 func (l Limit) Error() float64 {
-	if b := l.compiled(); b != nil {
-		return b.RelativeError()
+	if law, ok := l.law().(rated); ok {
+		return law.RelativeError()
 	}
 	return 0
 }
@@ -174,34 +168,23 @@ func (l Limit) Error() float64 {
 // Effective returns the rate that is enforced, as a reduced fraction, or the limit and window
 // of a window algorithm.
 func (l Limit) Effective() Rate {
-	if b := l.compiled(); b != nil {
-		tokens, per := b.Rate()
+	if law, ok := l.law().(rated); ok {
+		tokens, per := law.Rate()
 		return Rate{tokens, per}
 	}
 	return Rate{l.tokens, l.period}
 }
 
-// compiled returns the bucket of a valid limit of the bucket family, else nil.
-func (l Limit) compiled() *atomicstate.Bucket {
-	if !l.isBucket() {
-		return nil
-	}
-	b, err := l.bucket()
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
 // String returns the limit for people: algorithm, rate, burst.
 func (l Limit) String() string {
+	a := algorithms[l.algorithm]
 	switch {
-	case l.isBucket():
-		return fmt.Sprintf("%s %d/%v burst %d", l.algorithm, l.tokens, l.period, l.burst)
-	case l.algorithm == AlgorithmSlidingLog:
-		return fmt.Sprintf("%s %d/%v", l.algorithm, l.tokens, l.period)
-	case l.algorithm == "":
+	case l.algorithm == invalid:
 		return "invalid limit"
+	case l.period == 0 && l.burst == 0:
+		return string(a.name)
+	case a.burst:
+		return fmt.Sprintf("%s %d/%v burst %d", a.name, l.tokens, l.period, l.burst)
 	}
-	return string(l.algorithm)
+	return fmt.Sprintf("%s %d/%v", a.name, l.tokens, l.period)
 }

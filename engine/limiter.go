@@ -86,14 +86,6 @@ type rule struct {
 	limit   Limit
 }
 
-// take is one step of the rule's law.
-func (r *rule) take(word uint64, now, n int64) (next uint64, ok bool) {
-	if r.other == nil {
-		return r.bucket.Take(word, now, n)
-	}
-	return r.other.Take(word, now, n)
-}
-
 // New returns a limiter that enforces l on every key. Errors: those of [Limit.Validate],
 // [ErrOption], and sharded.ErrKeyType for a K that holds interfaces; all that apply, joined.
 func New[K comparable](l Limit, opts ...Option) (*Limiter[K], error) {
@@ -108,7 +100,7 @@ func New[K comparable](l Limit, opts ...Option) (*Limiter[K], error) {
 	m := &Limiter[K]{hasher: *hasher}
 	m.init(o)
 	m.rule.Store(m.compile(l))
-	if l.algorithm == AlgorithmSlidingLog {
+	if l.algorithm == slidingLog {
 		m.logs = newLogs[K](l, o, &m.time)
 	}
 	if m.time.coarse != nil {
@@ -140,15 +132,23 @@ func (c *core) init(o *options) {
 // compile makes a valid limit ready for this limiter's table.
 func (c *core) compile(l Limit) *rule {
 	r := &rule{limit: l}
-	switch {
-	case l.algorithm == AlgorithmUnlimited:
+	switch l.algorithm {
+	case unlimited:
 		r.verdict = always
-	case l.algorithm == AlgorithmBlocked:
+	case blocked:
 		r.verdict = never
-	case l.isBucket():
-		r.bucket = *l.compiled()
-		r.law = &r.bucket
+	case slidingLog:
+	default:
+		r.law = l.law()
 		r.number = c.table.Register(r.law)
+		switch law := r.law.(type) {
+		case *atomicstate.Bucket:
+			r.bucket = *law
+		case *atomicstate.LeakyQueue:
+			r.bucket = law.Bucket
+		default:
+			r.other = law
+		}
 	}
 	return r
 }

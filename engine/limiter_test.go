@@ -22,6 +22,15 @@ var constructors = map[string]func(l oracle.TraceLimit) engine.Limit{
 	"gcra": func(l oracle.TraceLimit) engine.Limit {
 		return engine.GCRA(engine.Rate{Tokens: l.Limit, Per: time.Duration(l.WindowNanos)}, l.Burst)
 	},
+	"leaky_bucket": func(l oracle.TraceLimit) engine.Limit {
+		return engine.LeakyBucket(engine.Rate{Tokens: l.Limit, Per: time.Duration(l.WindowNanos)}, l.Burst)
+	},
+	"fixed_window": func(l oracle.TraceLimit) engine.Limit {
+		return engine.FixedWindow(l.Limit, time.Duration(l.WindowNanos))
+	},
+	"sliding_counter": func(l oracle.TraceLimit) engine.Limit {
+		return engine.SlidingWindow(l.Limit, time.Duration(l.WindowNanos))
+	},
 	"sliding_log": func(l oracle.TraceLimit) engine.Limit {
 		return engine.SlidingLog(l.Limit, time.Duration(l.WindowNanos))
 	},
@@ -49,6 +58,8 @@ func TestTraces(t *testing.T) {
 	require.GreaterOrEqual(t, ran["token_bucket"], 21)
 	require.GreaterOrEqual(t, ran["gcra"], 20)
 	require.GreaterOrEqual(t, ran["sliding_log"], 6)
+	require.GreaterOrEqual(t, ran["fixed_window"], 4)
+	require.GreaterOrEqual(t, ran["sliding_counter"], 1)
 }
 
 // TestTakeAtEqualsOracle over random calls on several keys, a clock that steps back and leaps

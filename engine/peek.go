@@ -67,11 +67,14 @@ func (c *core) decide(out charged, n int64) Decision {
 	if out.rule.verdict != byLaw {
 		return fixed(out.rule.verdict, n)
 	}
+	taken := n
 	if out.ok {
 		n = 0 // what is left after the charge
 	}
 	d := decision(out.rule.law.Inspect(out.word, out.now, n), out.rule.law.Capacity())
-	d.Allowed = out.ok
+	if d.Allowed = out.ok; out.ok {
+		d.Delay = time.Duration(out.rule.law.Delay(out.word, out.now, taken))
+	}
 	return d
 }
 

@@ -16,9 +16,13 @@ import (
 // everyAlgorithm with a limit of n permits that are not given back within a test.
 func everyAlgorithm(n int64) map[string]engine.Limit {
 	return map[string]engine.Limit{
-		"token_bucket": engine.TokenBucket(engine.Every(1000*time.Hour), n),
-		"gcra":         engine.GCRA(engine.Every(1000*time.Hour), n),
-		"sliding_log":  engine.SlidingLog(n, 1000*time.Hour),
+		"token_bucket":   engine.TokenBucket(engine.Every(1000*time.Hour), n),
+		"gcra":           engine.GCRA(engine.Every(1000*time.Hour), n),
+		"leaky_bucket":   engine.LeakyBucket(engine.Every(1000*time.Hour), n),
+		"leaky_queue":    engine.LeakyQueue(engine.Every(1000*time.Hour), n),
+		"fixed_window":   engine.FixedWindow(n, 1000*time.Hour),
+		"sliding_window": engine.SlidingWindow(n, 1000*time.Hour),
+		"sliding_log":    engine.SlidingLog(n, 1000*time.Hour),
 	}
 }
 
