@@ -45,7 +45,10 @@ func (m *Limiter[K]) Take(key K, n int64) Decision { return m.takeAt(key, n, rea
 // TakeAt is [Limiter.Take] at a time passed in, for tests, replays and callers that read their
 // clock once for many calls. now is measured from an origin of the caller's choice, the same
 // for all calls of a limiter; it may be negative. The limiter's time never moves back: it
-// decides at the latest time that any call has passed in so far. A leap of now by a quarter
+// decides at the latest time that any call has passed in so far, and RetryAfter and ResetAfter
+// count from that time. So do not mix it with calls that read the limiter's clock, such as
+// Take, unless now is read from the [Clock] given to [WithClock]: one now that is far ahead
+// stops the time of all later calls. A leap of now by a quarter
 // of the limit's horizon (18 years for a rate of one token per a whole number of nanoseconds,
 // at least 8 s for any rate) makes this call sweep the table first.
 func (m *Limiter[K]) TakeAt(now time.Duration, key K, n int64) Decision {

@@ -19,7 +19,8 @@ type Decision struct {
 	// Remaining is the number of whole permits that would still pass at once, 0 or more.
 	Remaining int64
 	// RetryAfter is 0 if allowed. If denied, it is the smallest duration after which the
-	// same call would pass with no other traffic, at least 1 ns, or [Never].
+	// same call would pass with no other traffic, at least 1 ns, or [Never]. Exceptions:
+	// [Clock] on steps back, [WithMaxKeys] on new keys that find no room.
 	RetryAfter time.Duration
 	// Delay is how long an allowed call must wait for its turn: 0 unless the limit is a
 	// [LeakyQueue].

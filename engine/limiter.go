@@ -32,7 +32,10 @@ import (
 // Cost: a call on a known key hashes it twice, reads the clock once, probes one cache line or
 // two and, if allowed, writes one word; it takes no lock and does not allocate. A new key locks
 // one of the table's leaves. Memory: 12 KiB, or some 42 bytes a key, whatever the keys' length;
-// a key that equals a new one is forgotten.
+// a key that equals a new one is forgotten. A [SlidingLog] differs: a call locks the log of its
+// key, and memory holds the keys and grows with what they have used.
+//
+// A key that does not equal itself (a floating-point NaN) is a new one at every call.
 //
 // All methods are safe for concurrent use. In the terms of the Go memory model every call that
 // changes a key is a write of one atomic word: a call that returned happens before whichever

@@ -8,8 +8,9 @@ import (
 	"github.com/penstock-go/penstock/evict"
 )
 
-// CapPolicy says what happens to a new key when the cap on keys is reached and nothing can be
-// forgotten. Keys that are held already are never affected.
+// CapPolicy says what happens to a new key when the cap on keys is reached and the call finds
+// no room: a held key that equals a new one may keep its place until the next sweep
+// ([Limiter.Sweep], [WithSweepInterval]). Keys that are held already are never affected.
 type CapPolicy uint8
 
 const (
@@ -24,6 +25,8 @@ const (
 // Clock is a source of time for [WithClock]. Now returns the time since an origin of its
 // choice. It must be safe for concurrent use. It need not be monotonic: a step back counts
 // as no time passed (steps of less than a millisecond may make a call wait as much longer).
+// Time stands still until the clock has made up the step; RetryAfter and ResetAfter count
+// from then.
 type Clock interface {
 	// Now returns the time since the clock's origin.
 	Now() time.Duration
@@ -64,7 +67,9 @@ func WithCoarseClock(tick time.Duration) Option {
 // WithMaxKeys caps the keys held at n, at 44 bytes of memory each at most (12 KiB if there
 // are few), and sets the policy for new keys beyond. A key that does not equal a new one is
 // never dropped to make room, so a flood of keys resets nobody's limit. Without this option
-// there is no cap; what equals new is still dropped.
+// there is no cap; what equals new is still dropped. The bytes do not hold for a
+// [SlidingLog], see there. With [CapDeny], the RetryAfter of a new key that finds no room is an
+// estimate: when there will be room depends on the keys that are held.
 func WithMaxKeys(n int, p CapPolicy) Option {
 	return func(o *options) { o.maxKeys, o.capPolicy = n, p }
 }
