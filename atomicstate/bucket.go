@@ -10,9 +10,9 @@ import (
 const (
 	// MaxCapacity bounds burst*W of a compiled bucket, in units.
 	MaxCapacity = int64(1) << 60
-	// MaxDebt bounds what a word can owe, in units: above every capacity, and 2^59
-	// units below the point at which a reader whose clock lags could take a debt for
-	// an age.
+	// MaxDebt bounds what a word can owe, in units: above every capacity, and so far
+	// below 2^61, where a debt would be read as an age, that a reader whose clock lags
+	// by three eighths of the horizon still reads a debt.
 	MaxDebt = MaxCapacity + MaxCapacity>>2
 	// MaxRateUnits bounds L, the units refilled in a nanosecond: at 2^26 a word stays
 	// readable for 2^35 ns (34 s), and every whole rate up to 67,108,864 tokens a
@@ -32,7 +32,10 @@ const (
 
 // Bucket is the token bucket: bursts to the capacity, continuous refill, exact. GCRA
 // and the leaky bucket as a meter are the same law. Its state is described in the
-// package comment. A Bucket is immutable; its methods are safe for concurrent use.
+// package comment. Cost: no method allocates or blocks; [Bucket.Take] does not divide.
+// Make one with [NewBucket]; the zero value is not usable. A Bucket is immutable: it may
+// be copied, and its methods are safe for concurrent use. They touch no shared memory,
+// so that ordering is up to the caller, who loads and publishes the word.
 type Bucket struct {
 	rate      uint64 // L, units refilled in a nanosecond
 	unit      int64  // W, units of one token
@@ -120,10 +123,13 @@ func (b *Bucket) Debt(word uint64, now int64) int64 {
 	return max(0, signed(word-b.at(now)))
 }
 
-// Take charges n >= 1 tokens at now. It is the whole decision: three additions, two
-// multiplications, no division.
+// Take charges n >= 1 tokens at now. It is the whole decision: two multiplications and
+// three additions, no division.
+//
+// The product n*W wraps for an n far above the burst; such an n is refused by n > burst,
+// whatever the product came to, so the order of the two comparisons does not matter.
 func (b *Bucket) Take(word uint64, now, n int64) (next uint64, ok bool) {
-	at := uint64(now) * b.rate
+	at := uint64(now) * b.rate // same as: b.at(now)
 	need := max(0, signed(word-at)) + n*b.unit
 	if need > b.capacity || n > b.burst {
 		return word, false

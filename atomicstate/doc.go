@@ -52,10 +52,11 @@
 //	debt       <= 2^60+2^58   MaxDebt: a charge ends at or below the capacity; only
 //	                          usage carried from another limit may exceed it, and it
 //	                          is cut there
-//	debt + n*W <  2^62        n <= burst is asked first, so n*W <= 2^60; in an int64
-//	                          with a bit to spare
+//	debt + n*W <  2^62        for n <= burst, where n*W <= 2^60; in an int64 with a
+//	                          bit to spare. A larger n is refused whatever its
+//	                          product wraps to
 //	L          <= 2^26        MaxRateUnits: keeps the horizon at 34 s or more
-//	W          <= 2^60        follows from the capacity for burst >= 1
+//	W          <= 2^60        from the capacity; for burst 0 the same bound is set
 //	now        any int64      now*L wraps mod 2^64, of which 2^62 is a divisor
 //
 // signed62 reads a value correctly while it differs from now' by less than 2^61

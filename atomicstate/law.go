@@ -1,6 +1,9 @@
 package atomicstate
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Never is the wait, in nanoseconds, of a call that can never pass.
 const Never int64 = -1
@@ -64,7 +67,7 @@ type Usage struct {
 }
 
 // maxHorizon is the horizon of a law whose words never become unreadable.
-const maxHorizon = int64(^uint64(0) >> 1)
+const maxHorizon = int64(math.MaxInt64)
 
 // nanos converts a duration to the integer nanoseconds used in this package.
 func nanos(d time.Duration) int64 { return int64(d) }

@@ -79,7 +79,9 @@ type charged struct {
 	ok   bool
 }
 
-// charge takes n permits of k by the limiter's rule.
+// charge takes n permits of k by the limiter's rule. Reading the clock and the take of a bucket
+// stand in it by hand, so that the compiler inlines the rest of both (TestInlining); through
+// their short forms the one would be a call and the other a call by an interface.
 func (c *core) charge(k sharded.Key, n, given int64) charged {
 	r := c.rule.Load()
 	if r.verdict != byLaw || n <= 0 {
@@ -88,7 +90,7 @@ func (c *core) charge(k sharded.Key, n, given int64) charged {
 	for {
 		slot, word := c.table.Find(k, r.number) // 2, 3
 		for atomicstate.IsLive(word) {
-			var now int64 // 4
+			var now int64 // 4; same as: now := c.time.now(given)
 			if c.time.isMonotonic(given) {
 				now = c.time.exact()
 			} else {
@@ -98,10 +100,10 @@ func (c *core) charge(k sharded.Key, n, given int64) charged {
 				c.table.CatchUp(now)
 				break
 			}
-			var next uint64 // 5
+			var next uint64 // 5; same as: next, ok := r.law.Take(word, now, n)
 			var ok bool
 			if r.other == nil {
-				next, ok = r.bucket.Take(word, now, n) // inlined, unlike r.take
+				next, ok = r.bucket.Take(word, now, n)
 			} else {
 				next, ok = r.other.Take(word, now, n)
 			}

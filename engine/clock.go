@@ -25,20 +25,25 @@ const (
 	clockGiven
 )
 
+// cacheLineBytes keeps a word that many processors write apart from what they only read. It
+// is the line of x86-64 and of most arm64; where lines are longer only speed is lost.
+const cacheLineBytes = 64
+
 // latestGrain is how far a user's clock must progress before the latest time seen is
 // written again, so that the word is read-mostly.
 const latestGrain = int64(time.Millisecond)
 
-// timeline is a limiter's time, in nanoseconds since an origin of its own.
+// timeline is a limiter's time, in nanoseconds since an origin of its own: any int64 up to
+// lastNanos. It must not be copied once in use.
 type timeline struct {
-	kind   atomic.Uint32
+	kind   atomic.Uint32 // a clockKind; changes at most twice, to clockGiven or back to clockMonotonic
 	origin time.Time
 	user   Clock
 	coarse *ticker
 
-	_      [64]byte     // latest is written by some callers, the fields above by none
-	latest atomic.Int64 // latest time seen, for clockUser and clockGiven
-	_      [56]byte
+	_      [cacheLineBytes]byte // latest is written by calls, the fields above hardly ever
+	latest atomic.Int64         // latest time seen, for clockUser and clockGiven
+	_      [cacheLineBytes - 8]byte
 }
 
 func (t *timeline) init(o *options) {
@@ -57,8 +62,8 @@ func (t *timeline) init(o *options) {
 // exact returns the monotonic time.
 func (t *timeline) exact() int64 { return int64(time.Since(t.origin)) }
 
-// now returns the time of a decision: what the caller gave, or the clock's reading. It never
-// moves back.
+// now returns the time of a decision: what the caller gave, or the clock's reading. It does
+// not move back, but for steps of a user's clock of less than latestGrain.
 func (t *timeline) now(given int64) int64 {
 	if t.isMonotonic(given) {
 		return t.exact()
@@ -116,7 +121,8 @@ func (t *timeline) advance(now int64) int64 {
 	}
 }
 
-// follow holds a user's clock monotonic and writes only when a grain of time has passed.
+// follow holds a user's clock monotonic to within latestGrain, and writes only when so much
+// time has passed. (Where latest+latestGrain wraps, at the end of time, it writes each time.)
 func (t *timeline) follow(now int64) int64 {
 	latest := t.latest.Load()
 	if now <= latest {
@@ -148,7 +154,9 @@ func (t *timeline) stopTicking() {
 }
 
 // refresh reads a user's clock, so that settled is up to date though no call was made for a
-// while. It must not be called under a lock.
+// while. It must not be called under a lock of the table, nor where a decision would wait for
+// it: the background sweep calls it under the sweeper's own lock, for which no decision on a
+// known key waits.
 func (t *timeline) refresh() {
 	if t.kind.Load() == clockUser {
 		t.advance(int64(t.user.Now()))
@@ -162,9 +170,9 @@ func (t *timeline) isCoarse(given int64) bool {
 
 // ticker writes the time since an origin into now, every tick, until it is stopped.
 type ticker struct {
-	_    [64]byte
+	_    [cacheLineBytes]byte
 	now  atomic.Int64
-	_    [56]byte
+	_    [cacheLineBytes - 8]byte
 	stop chan struct{}
 	once sync.Once
 }

@@ -21,25 +21,33 @@ import (
 )
 
 // Limiter enforces a limit on every key of type K separately. A key needs no registration: one
-// never seen before is full. Make one with [New] or [Must]; the zero value is not usable and a
-// Limiter must not be copied.
+// never seen before is full.
 //
 // For every key and every interval [x, y] of the limiter's clock a token bucket admits at most
 // burst + (y-x)*rate tokens, whatever the interleaving of calls, the growth of the table and
 // the order of clock readings; a token that is due is granted at its nanosecond; a denied call
 // writes nothing.
 //
-// Cost: a call on a known key hashes it twice, reads the clock once, probes one cache line or
-// two and, if allowed, writes one word; it takes no lock and does not allocate. A new key locks
-// one of the table's leaves. Memory: 12 KiB, or some 42 bytes a key, whatever the keys' length;
-// a key that equals a new one is forgotten. A [SlidingLog] differs: a call locks the log of its
-// key, and memory holds the keys and grows with what they have used.
+// Cost: a call on a known key hashes it (strings twice), probes a few neighbouring slots, reads
+// the clock and, if allowed, writes one word; it takes no lock and does not allocate. If another
+// call was first it loads the word and reads the clock again; while the leaf of its key is
+// rebuilt it waits for that. A new key locks one of the table's leaves. Memory: 12 KiB, or some
+// 42 bytes a key, whatever the keys' length; a key that equals a new one is forgotten. A
+// [SlidingLog] costs more: a lock for each key, and memory for each admission.
 //
 // A key that does not equal itself (a floating-point NaN) is a new one at every call.
 //
-// All methods are safe for concurrent use. In the terms of the Go memory model every call that
-// changes a key is a write of one atomic word: a call that returned happens before whichever
-// later call observes its effect.
+// A Limiter counts what one process admits while it runs: it is not for a limit that several
+// processes share or that must outlive a restart. It answers at once and never waits.
+//
+// Make one with [New] or [Must]; the zero value is not usable and a Limiter must not be copied.
+//
+// All methods are safe for concurrent use. In the terms of the Go memory model, a write to a key
+// synchronizes before every read of it that observes the write, whatever growth and sweeps come
+// between. [Limiter.Allow], [Limiter.AllowN], [AllowBytes], [Limiter.Take] and [Limiter.TakeAt]
+// read the key, and write it when they take permits; [Limiter.Peek] and [Limiter.PeekAt] read
+// it; [Limiter.Reset] writes it. A denied call is a read. [Limiter.Len] and [Limiter.Stats] are
+// counts that order nothing; what a sweep forgets equals new, so [Limiter.Sweep] writes no key.
 type Limiter[K comparable] struct {
 	core
 	hasher sharded.Hasher[K]
@@ -50,7 +58,7 @@ type Limiter[K comparable] struct {
 type core struct {
 	rule    atomic.Pointer[rule]
 	table   *sharded.Table
-	words   *words
+	words   *words     // held here so that it lives as long as the limiter: the sweeper holds it weakly
 	stats   *callStats // nil unless asked for
 	sweeper *evict.Sweeper[words, *words]
 	policy  CapPolicy
@@ -81,7 +89,7 @@ const (
 
 // rule is a limit made ready. It is immutable.
 type rule struct {
-	bucket  atomicstate.Bucket // the law, if other is nil: spares an interface call
+	bucket  atomicstate.Bucket // the law, if other is nil: in place, so that Take is inlined
 	other   atomicstate.Law    // the law, if it is not a bucket
 	law     atomicstate.Law    // the law, whatever it is; nil unless verdict is byLaw
 	number  uint32             // of the law in the table

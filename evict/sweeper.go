@@ -11,11 +11,13 @@ import (
 )
 
 const (
-	// DefaultInterval is the pause between two sweeps: a table is read through in about
-	// 4 ms per million keys, so this costs well under a thousandth of a processor.
+	// DefaultInterval is the pause between two sweeps. Reading a table through takes some
+	// nanoseconds a slot (BenchmarkSweep in package sharded), so that at a million keys
+	// the sweep is far from its budget; and memory for a flood of keys is back soon.
 	DefaultInterval = 10 * time.Second
-	// slice is how long a sweep works at a stretch, and rest the pause that follows it:
-	// a sweep takes at most a tenth of one processor.
+	// slice is how long a sweep works at a stretch, and rest the pause that follows it: a
+	// sweep takes at most a tenth of one processor, if no step is much longer than a slice.
+	// A step over one leaf is shorter by far; one that runs to the end is not cut.
 	slice = 200 * time.Microsecond
 	rest  = 9 * slice
 	// horizonShare: a sweep must come often enough for no word to become unreadable; the
@@ -23,9 +25,11 @@ const (
 	horizonShare = 8
 )
 
-// Table is what can be swept.
+// Table is what can be swept. A sweeper calls SweepStep from one goroutine at a time and holds
+// its own lock meanwhile; Horizon and Len may be called beside it.
 type Table interface {
-	// SweepStep treats one leaf and reports whether it was the last.
+	// SweepStep treats one piece, such as a leaf, and reports whether it was the last. It
+	// must not call [Sweeper.Close], which waits for it.
 	SweepStep() (done bool)
 	// Horizon is how long a word stays readable, in nanoseconds.
 	Horizon() int64
@@ -35,18 +39,20 @@ type Table interface {
 
 // Sweeper sweeps one table in the background. It starts with the first [Sweeper.Kick],
 // rests while the table is empty, and ends with [Sweeper.Close] or when the table is
-// garbage: it holds the table weakly. Between sweeps it is a timer, not a goroutine. All
-// methods are safe for concurrent use.
+// garbage: it holds the table weakly, so the owner must hold it. Between sweeps it is a timer,
+// not a goroutine. Make one with [New]; the zero value is not usable and a Sweeper must not be
+// copied. All methods are safe for concurrent use; a sweep that Close waited for happens before
+// Close returns.
 type Sweeper[T any, P interface {
 	*T
 	Table
 }] struct {
 	table    weak.Pointer[T]
 	interval time.Duration
-	armed    atomic.Bool
+	armed    atomic.Bool // a timer is set or a slice runs, or the sweeping has ended
 
-	mu     sync.Mutex // held while a slice runs
-	timer  *time.Timer
+	mu     sync.Mutex  // held while a slice runs; guards the fields below
+	timer  *time.Timer // nil until the first Kick
 	closed bool
 }
 

@@ -18,7 +18,7 @@ type Counters struct {
 	Rebuilds    uint64 // leaves rebuilt at the same size
 	Merges      uint64 // pairs of leaves merged
 	Doublings   uint64 // doublings of the directory
-	Awaits      uint64 // calls that met a MOVED word and waited for its leaf's rebuild
+	Awaits      uint64 // calls that met a Moved word and waited for its leaf's rebuild
 	StaleLeaves uint64 // inserts that found their leaf replaced
 	Sweeps      uint64 // full sweeps finished
 }

@@ -8,15 +8,16 @@ import (
 const (
 	// coordinateBits is the width of a coordinate, by which keys are spread over leaves.
 	coordinateBits = 32
-	// maxDepth bounds the directory at 2^26 entries (512 MiB of pointers, leaves for
-	// some 20 billion keys). Only a broken hash could ask for more.
+	// maxDepth bounds the directory at 2^26 entries, 512 MiB of pointers. The densest
+	// leaves reach it at some 14 billion keys (2^25 times maxUsed); before that only a
+	// broken hash could.
 	maxDepth = 26
 )
 
 // coordinate places a hash on [0, 2^32): x becomes x(1+x)/2 for x in [0, 1). A uniform
 // hash would fill all leaves at the same pace and split them all at once, so that the
 // bytes a key takes would swing between 29 and 57; the slope from 1/2 to 3/2 fills some
-// leaves three times as fast as others, and the swing is 39 to 44.
+// leaves three times as fast as others, and the swing is 39 to 44 (TestBytesAKeyInTheLimit).
 func coordinate(hash uint64) uint64 {
 	x := hash >> 32
 	return (x + x*x>>32) >> 1
@@ -84,7 +85,7 @@ func (t *Table) publish(leaves ...*leaf) {
 }
 
 // shrink halves the directory while no leaf needs its last bit, so that memory returns
-// after a flood. Readers of the old directory meet MOVED words or replaced leaves where
+// after a flood. Readers of the old directory meet Moved words or replaced leaves where
 // it is out of date, as after a doubling.
 func (t *Table) shrink() {
 	t.dirMu.Lock()

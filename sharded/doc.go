@@ -29,7 +29,8 @@
 // # Who may write what
 //
 //	Empty -> live, Superseded -> live   the holder of the leaf's lock
-//	live -> Superseded, any -> Moved    the holder of the leaf's lock, by swap
+//	live -> Superseded                  the holder of the leaf's lock, by swap
+//	live or Superseded -> Moved         the holder of the leaf's lock, by swap
 //	live -> live                        anyone, by compare-and-swap
 //	directory entries, directory        the holder of the directory's lock
 //

@@ -27,7 +27,7 @@ func (t *Table) Refund(k Key, limit uint32, charged, n int64) bool {
 }
 
 // Reset makes k equal to a new key, under whatever limit it is, and reports whether it had
-// a slot. The slot is left for the sweep.
+// a slot. The slot is left for the sweep, and counts as a key until then.
 func (t *Table) Reset(k Key) bool {
 	for {
 		s := t.lookupSlot(k)

@@ -106,7 +106,7 @@ func (t *Table) merge(low, high *leaf, base, now int64) (dropped int) {
 	return droppedLow + droppedHigh
 }
 
-// freeze swaps every word of l to MOVED and judges what the swap returned: superseded words
+// freeze swaps every word of l to Moved and judges what the swap returned: superseded words
 // and those that equal new are dropped, the others are copied to the half they belong to.
 // A take between copy and swap would be lost, as would one between judgement and swap, so
 // the swap comes first. It returns the new floor and how many keys were forgotten.

@@ -18,6 +18,62 @@ func TestLayout(t *testing.T) {
 	require.Equal(t, 510, SlotsPerLeaf)
 	require.Equal(t, 430, maxUsed)
 	require.Less(t, maxUsed, SlotsPerLeaf, "a probe must meet an empty slot")
+	require.EqualValues(t, 512<<20, int64(8)<<maxDepth, "bytes of the largest directory")
+	require.EqualValues(t, 14, int64(maxUsed)<<(maxDepth-1)/1e9, "billions of keys at which the densest leaves are that deep")
+}
+
+// TestProbesAreShort: what the reason for maxUsed says.
+func TestProbesAreShort(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 5))
+	const leaves = 300
+	probes := 0
+	for range leaves {
+		l := newLeaf(0, 0)
+		ids := make([]identity, maxUsed)
+		for i := range ids {
+			ids[i] = identity{hash: rnd.Uint64()}
+			l.insert(ids[i], 1<<atomicstate.ValueBits)
+		}
+		for _, id := range ids {
+			probes++
+			for at := home(id.hash); l.slots[at].identity != id; at = (at + 1) % SlotsPerLeaf {
+				probes++
+			}
+		}
+	}
+	require.Less(t, float64(probes)/leaves/maxUsed, 4.0)
+	require.Greater(t, float64(probes)/leaves/maxUsed, 3.0, "suspiciously short: were the leaves full?")
+}
+
+// TestBytesAKeyInTheLimit computes the swing that the reason for coordinate names: for very many
+// keys a leaf is as deep as its density asks for, and the share of leaves of each depth depends
+// only on where the count lies between two powers of two.
+func TestBytesAKeyInTheLimit(t *testing.T) {
+	for _, c := range []struct {
+		density        func(at float64) float64 // of keys, at a coordinate in [0, 1)
+		fewest, most   float64
+		sparse, denser float64
+	}{
+		{func(float64) float64 { return 1 }, 29, 57, 1, 1},
+		{func(at float64) float64 { return 2 / math.Sqrt(1+8*at) }, 39, 44, 2.0 / 3, 2},
+	} {
+		require.InDelta(t, c.denser, c.density(0), 1e-9)
+		require.InDelta(t, c.sparse, c.density(1), 1e-9)
+		fewest, most := math.Inf(1), 0.0
+		for exponent := 20.0; exponent < 21; exponent += 1.0 / 64 {
+			keys, leaves, deepest := maxUsed*math.Exp2(exponent), 0.0, 0.0
+			const steps = 2000
+			for i := range steps {
+				depth := math.Ceil(exponent + math.Log2(c.density((float64(i)+0.5)/steps)))
+				leaves += math.Exp2(depth) / steps
+				deepest = max(deepest, depth)
+			}
+			perKey := (leaves*leafBytes + 8*math.Exp2(deepest)) / keys
+			fewest, most = min(fewest, perKey), max(most, perKey)
+		}
+		require.InDelta(t, c.fewest, fewest, 0.5)
+		require.InDelta(t, c.most, most, 0.5)
+	}
 }
 
 // TestCoordinateIsMonotonic: leaves are ranges of coordinates, so order must be kept, and the

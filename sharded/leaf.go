@@ -12,13 +12,17 @@ import (
 const (
 	// leafBytes is the size of a leaf: a size class of Go's allocator, so that nothing
 	// is lost to rounding, and small enough that rebuilding one takes microseconds.
-	leafBytes   = 12288
+	leafBytes = 12288
+	// headerBytes and slotBytes are asserted below: a leaf has no byte of padding but in
+	// its header.
 	headerBytes = 48
 	slotBytes   = 24
+	// headerFields is what the fields of the header take; the rest of it is padding.
+	headerFields = 40
 	// SlotsPerLeaf is the number of slots of a leaf.
 	SlotsPerLeaf = (leafBytes - headerBytes) / slotBytes
 	// maxUsed is the fill at which a leaf is grown: 27/32 of the slots keep probes
-	// short (at most 4 slots on average for a hit in the fullest leaf).
+	// short (at most 4 slots on average for a hit in a leaf that is about to grow).
 	maxUsed = SlotsPerLeaf * 27 / 32
 	// splitLive is the number of slots that must still matter for a full leaf to be
 	// split; below it a rebuild of the same size makes room enough.
@@ -44,10 +48,12 @@ type slot struct {
 }
 
 // leaf is a small table of slots with linear probing. It holds no pointers, so the
-// garbage collector never looks inside.
+// garbage collector never looks inside. mu guards the header, but for depth and prefix,
+// which never change; words are read without it (see the package comment), and it is
+// needed to fill a slot or to freeze one.
 type leaf struct {
 	mu       sync.Mutex
-	used     int32 // slots that are not EMPTY, of whatever word
+	used     int32 // slots that are not Empty, of whatever word
 	depth    uint8 // bits of the prefix
 	replaced bool  // frozen and published elsewhere
 	// floor is the latest time at which this leaf or an ancestor forgot a key: no new
@@ -55,10 +61,11 @@ type leaf struct {
 	floor int64
 	// prefix is the first coordinate of the leaf, see coordinate.
 	prefix uint64
-	// retryForget is the time before which looking for something to forget is in vain;
-	// it keeps a flood of new keys at the cap from scanning the leaf for each.
+	// retryForget is the earliest time at which anything could be forgotten when makeRoom
+	// last looked; until then it does not look again, so that a flood of new keys at the
+	// cap does not scan the leaf for each.
 	retryForget int64
-	_           [headerBytes - 40]byte
+	_           [headerBytes - headerFields]byte
 	slots       [SlotsPerLeaf]slot
 }
 
@@ -85,7 +92,7 @@ func home(hash uint64) uint64 { return (hash & math.MaxUint32) * SlotsPerLeaf >>
 
 // find returns the slot's word for an exact identity and what it held, or nil. The word
 // is loaded before the identity, which was written before the word was published. There
-// is always an EMPTY slot, so the probe ends.
+// is always an Empty slot, so the probe ends.
 func (l *leaf) find(id identity) (*atomic.Uint64, uint64) {
 	for i := home(id.hash); ; {
 		s := &l.slots[i]

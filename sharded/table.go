@@ -8,15 +8,24 @@ import (
 	"github.com/penstock-go/penstock/atomicstate"
 )
 
-// Table maps keys to words. See the package comment for the protocol. All methods are
-// safe for concurrent use; Find and the compare-and-swap of its caller take no lock.
+// Table maps keys to words: fixed state for each of very many keys. See the package comment
+// for the protocol.
+//
+// Cost: Find probes a few slots and takes no lock, nor does the compare-and-swap of its
+// caller; Insert locks one leaf, and rebuilds or splits it when it is full. Memory: 12 KiB,
+// then 39 to 44 bytes a key. It is not a general map: it forgets, by the laws' judgement, and
+// it tells keys apart by their fingerprints only.
+//
+// Make one with [NewTable]; the zero value is not usable and a Table must not be copied. All
+// methods are safe for concurrent use. A word that a caller or Insert published synchronizes
+// before every Find, Lookup and Insert that observes it, through any number of rebuilds.
 type Table struct {
 	dir      atomic.Pointer[directory]
-	sweepDue atomic.Int64 // from this time on a sweep comes before any decision
-	laws     atomic.Pointer[[]atomicstate.Law]
-	clock    func() int64
-	maxKeys  int64
-	keys     atomic.Int64 // keys held; the shared overflow buckets are not counted
+	sweepDue atomic.Int64                      // from this time on a sweep comes before any decision
+	laws     atomic.Pointer[[]atomicstate.Law] // by number; the slice behind it never changes
+	clock    func() int64                      // see NewTable
+	maxKeys  int64                             // 0: no cap
+	keys     atomic.Int64                      // keys held; the shared overflow buckets are not counted
 
 	dirMu    sync.Mutex // guards directory entries and the pointer to it
 	lawsMu   sync.Mutex // guards additions to laws
@@ -175,7 +184,9 @@ func (t *Table) reserveKey() bool {
 func (t *Table) AtCap() bool { return t.maxKeys > 0 && t.keys.Load() >= t.maxKeys }
 
 // makeRoom rebuilds a leaf at the cap to forget what equals new: Retry if that freed a
-// key, else Full. While nothing in the leaf can have become new it does not even look.
+// key, else Full. Until retryForget it does not even look. That time was right for the words
+// that the leaf then held; a refund, a reset or a key added since may be new earlier, and is
+// overlooked until then or until a sweep rebuilds the leaf.
 func (t *Table) makeRoom(l *leaf, now int64) Outcome {
 	if now < l.retryForget {
 		return Full
