@@ -82,10 +82,19 @@ func (b *Bucket) compile() error {
 	b.rate, b.unit = p, int64(q)
 	b.errorRate = shortfall(p, q, num, den)
 	if p == 0 || b.errorRate >= maxRelativeError {
-		return fmt.Errorf("%w: %d tokens per %v with burst %d: the nearest rate below it that fits is off by %.2g; "+
-			"use a rounder rate or a smaller burst", ErrTooLarge, b.tokens, time.Duration(b.per), b.burst, b.errorRate)
+		return b.tooLarge(num, den)
 	}
 	return nil
+}
+
+// tooLarge says which number is too large, and how far it may go.
+func (b *Bucket) tooLarge(num, den uint64) error {
+	if num <= MaxRateUnits && den <= uint64(MaxCapacity) {
+		return fmt.Errorf("%w: %d tokens per %v with burst %d: at this rate use a burst of at most %d (what is refilled in 36 years)",
+			ErrTooLarge, b.tokens, time.Duration(b.per), b.burst, uint64(MaxCapacity)/den)
+	}
+	return fmt.Errorf("%w: %d tokens per %v with burst %d: the nearest rate below it that fits is %.3g %% slower; "+
+		"use a rounder rate or a smaller burst", ErrTooLarge, b.tokens, time.Duration(b.per), b.burst, 100*b.errorRate)
 }
 
 // Exact reports whether the rate asked for is the one enforced.

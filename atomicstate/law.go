@@ -66,6 +66,9 @@ type Usage struct {
 	PerPermit uint64 // denominator, above 0
 }
 
+// Permits returns the usage in whole permits, rounded up.
+func (u Usage) Permits() int64 { return scaleUp(u.Units, 1, u.PerPermit) }
+
 // maxHorizon is the horizon of a law whose words never become unreadable.
 const maxHorizon = int64(math.MaxInt64)
 

@@ -85,5 +85,5 @@ func (g *grid) mask() uint64 { return 1<<g.countBits - 1 }
 
 // cut brings a usage to whole permits, rounded up, that fit in a count.
 func (g *grid) cut(u Usage) int64 {
-	return min(int64(g.mask()), scaleUp(u.Units, 1, u.PerPermit))
+	return min(int64(g.mask()), u.Permits())
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"time"
+	"unsafe"
 
 	"github.com/penstock-go/penstock/atomicstate"
 	"github.com/penstock-go/penstock/sharded"
@@ -24,18 +25,40 @@ func (m *Limiter[K]) Allow(key K) bool { return m.AllowN(key, 1) }
 // AllowN takes n permits of key, all or none. n == 0 is allowed and changes nothing; n < 0 is
 // not allowed.
 func (m *Limiter[K]) AllowN(key K, n int64) bool {
-	if m.logs != nil {
-		return m.Take(key, n).Allowed
+	r := m.rule.Load()
+	if !m.plain || r.verdict != byWord || n <= 0 {
+		return m.takeAt(key, n, readClock).Allowed
 	}
-	return m.tally(m.charge(m.hasher.Key(key), n, readClock)).ok // 1
+	k := m.hasher.Key(key) // 1
+	out, done := m.chargeWord(r, k, n, readClock)
+	if !done {
+		out = m.chargeMissing(&m.main, r, key, k, out.word, n, readClock)
+	}
+	return m.tally(out).ok
 }
 
-// AllowBytes is l.Allow(string(key)) without making the string.
+// AllowBytes is l.Allow(string(key)) without making the string. key must not change during the
+// call.
 func AllowBytes(l *Limiter[string], key []byte) bool {
-	if l.logs != nil {
-		return takeLogBytes(l, key, 1)
+	// Safety: the string is only compared with others during the call; nothing keeps it.
+	view := unsafe.String(unsafe.SliceData(key), len(key))
+	r := l.rule.Load()
+	switch {
+	case l.plain && r.verdict == byWord:
+		k := l.hasher.Bytes(key)
+		out, done := l.chargeWord(r, k, 1, readClock)
+		if !done {
+			out = l.chargeMissing(&l.main, r, view, k, out.word, 1, readClock)
+		}
+		return l.tally(out).ok
+	case l.plain && r.verdict == byLog && l.logsAt(&l.main).Has(view):
+		clock := func() int64 { return l.time.now(readClock) }
+		if d, known := l.logsAt(&l.main).TakeExisting(view, r.logLimit(), 1, clock); known {
+			l.stats.count(d.Allowed)
+			return d.Allowed
+		}
 	}
-	return l.tally(l.charge(l.hasher.Bytes(key), 1, readClock)).ok
+	return l.Take(string(key), 1).Allowed // a new log keeps the key
 }
 
 // Take takes n permits of key, all or none, and says what is left. n == 0 is allowed and
@@ -45,10 +68,7 @@ func (m *Limiter[K]) Take(key K, n int64) Decision { return m.takeAt(key, n, rea
 // TakeAt is [Limiter.Take] at a time passed in, for tests, replays and callers that read their
 // clock once for many calls. now is measured from an origin of the caller's choice, the same
 // for all calls of a limiter; it may be negative. The limiter's time never moves back: it
-// decides at the latest time that any call has passed in so far, and RetryAfter and ResetAfter
-// count from that time. So do not mix it with calls that read the limiter's clock, such as
-// Take, unless now is read from the [Clock] given to [WithClock]: one now that is far ahead
-// stops the time of all later calls. A leap of now by a quarter
+// decides at the latest time that any call has passed in so far. A leap of now by a quarter
 // of the limit's horizon (18 years for a rate of one token per a whole number of nanoseconds,
 // at least 8 s for any rate) makes this call sweep the table first.
 func (m *Limiter[K]) TakeAt(now time.Duration, key K, n int64) Decision {
@@ -57,40 +77,41 @@ func (m *Limiter[K]) TakeAt(now time.Duration, key K, n int64) Decision {
 
 func (m *Limiter[K]) takeAt(key K, n, given int64) Decision {
 	var d Decision
-	switch {
-	case n < 0:
-		d = Decision{Limit: m.rule.Load().limit.Capacity(), RetryAfter: Never}
-	case n == 0:
-		d = m.peekAt(key, 0, given)
-	case m.logs != nil:
-		d = m.logs.take(&m.core, key, n, given)
-	default:
-		return m.decide(m.tally(m.charge(m.hasher.Key(key), n, given)), n) // 7
+	if m.plain {
+		d, _ = m.takeOne(&m.main, m.rule.Load(), key, n, given)
+	} else {
+		d, _ = m.takeSeveral(key, n, given)
 	}
 	m.stats.count(d.Allowed)
 	return d
 }
 
-// charged is what a call came to: the word and the time on which it was decided.
+// charged is what a call came to: the word and the time on which it was decided, and where the
+// permits were taken.
 type charged struct {
 	rule *rule
 	word uint64
 	now  int64
 	ok   bool
+	from source
 }
 
-// charge takes n permits of k by the limiter's rule. Reading the clock and the take of a bucket
-// stand in it by hand, so that the compiler inlines the rest of both (TestInlining); through
-// their short forms the one would be a call and the other a call by an interface.
-func (c *core) charge(k sharded.Key, n, given int64) charged {
-	r := c.rule.Load()
-	if r.verdict != byLaw || n <= 0 {
-		return charged{rule: r, ok: n == 0 || n > 0 && r.verdict == always}
-	}
+// source is whose permits a call took.
+type source uint8
+
+const (
+	fromKey      source = iota // the key's own
+	fromOverflow               // of the bucket that new keys beyond the cap share
+	fromNobody                 // none: uncounted
+)
+
+// chargeWord takes n >= 1 permits of a key that has a live word under r. It reports false if it
+// has none; the word in its place is returned.
+func (c *core) chargeWord(r *rule, k sharded.Key, n, given int64) (charged, bool) {
 	for {
 		slot, word := c.table.Find(k, r.number) // 2, 3
 		for atomicstate.IsLive(word) {
-			var now int64 // 4; same as: now := c.time.now(given)
+			var now int64 // 4
 			if c.time.isMonotonic(given) {
 				now = c.time.exact()
 			} else {
@@ -100,10 +121,10 @@ func (c *core) charge(k sharded.Key, n, given int64) charged {
 				c.table.CatchUp(now)
 				break
 			}
-			var next uint64 // 5; same as: next, ok := r.law.Take(word, now, n)
+			var next uint64 // 5
 			var ok bool
 			if r.other == nil {
-				next, ok = r.bucket.Take(word, now, n)
+				next, ok = r.bucket.Take(word, now, n) // inlined
 			} else {
 				next, ok = r.other.Take(word, now, n)
 			}
@@ -112,41 +133,55 @@ func (c *core) charge(k sharded.Key, n, given int64) charged {
 				next, ok = r.law.Take(word, now, n)
 			}
 			if !ok {
-				return charged{rule: r, word: word, now: now}
+				return charged{rule: r, word: word, now: now}, true
 			}
 			if slot.CompareAndSwap(word, next) { // 6
-				return charged{rule: r, word: next, now: now, ok: true}
+				return charged{rule: r, word: next, now: now, ok: true}, true
 			}
 			c.stats.retry()
 			word = slot.Load()
 		}
 		if !atomicstate.IsLive(word) {
-			if out, done := c.chargeSlow(r, k, word, n, given); done {
-				return out
-			}
+			return charged{rule: r, word: word}, false
 		}
 	}
 }
 
-// chargeSlow is step 2 for a key without a live word; it reports false if the call is to start
+// chargeMissing is step 2 for a key without a live word: word stands in its place, if anything.
+func (m *Limiter[K]) chargeMissing(p *place[K], r *rule, key K, k sharded.Key, word uint64, n, given int64) charged {
+	for {
+		out, done := m.insert(p, r, key, k, word, n, given)
+		if done {
+			return out
+		}
+		if out, done = m.chargeWord(r, k, n, given); done {
+			return out
+		}
+		word = out.word
+	}
+}
+
+// insert makes a word for a key that has none under r; it reports false if the call is to start
 // again.
-func (c *core) chargeSlow(r *rule, k sharded.Key, word uint64, n, given int64) (charged, bool) {
+func (m *Limiter[K]) insert(p *place[K], r *rule, key K, k sharded.Key, word uint64, n, given int64) (charged, bool) {
 	if word == atomicstate.Moved {
-		c.table.Await(k)
+		m.table.Await(k)
 		return charged{}, false
 	}
-	now := c.time.now(given)
-	if now >= c.table.SweepDue() {
-		c.table.CatchUp(now)
+	now := m.time.now(given)
+	if now >= m.table.SweepDue() {
+		m.table.CatchUp(now)
 		return charged{}, false
 	}
-	outcome, word, now := c.table.Insert(k, r.number, now, n)
+	outcome, word, now := m.table.Insert(k, r.number, now, n, func(at int64) (int64, bool) {
+		return p.evacuate(key, at)
+	})
 	switch outcome {
 	case sharded.Charged, sharded.Denied:
-		c.sweeper.Kick()
+		m.sweeper.Kick()
 		return charged{rule: r, word: word, now: now, ok: outcome == sharded.Charged}, true
 	case sharded.Full:
-		return c.chargeBeyondCap(r, k, word, now, n, given), true
+		return m.chargeBeyondCap(p, r, key, k, charged{rule: r, word: word, now: now}, n, given), true
 	}
 	return charged{}, false
 }

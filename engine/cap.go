@@ -11,19 +11,28 @@ type capCounters struct {
 	shared, denied, uncounted atomic.Uint64
 }
 
-// chargeBeyondCap decides a call for a new key that found no room: fresh is the word of a new
-// key at now.
-func (c *core) chargeBeyondCap(r *rule, k sharded.Key, fresh uint64, now, n, given int64) charged {
+// chargeBeyondCap decides a call for a new key that found no room; out holds the word of a new
+// key and the time.
+func (m *Limiter[K]) chargeBeyondCap(p *place[K], r *rule, key K, k sharded.Key, out charged, n, given int64) charged {
+	m.sweeper.Hurry() // other leaves may hold what can be forgotten
 	switch {
-	case c.policy == CapAllow:
-		c.capped.uncounted.Add(1)
-		return charged{rule: r, word: fresh, now: now, ok: true}
-	case c.policy == CapShared && k != sharded.Overflow:
-		c.capped.shared.Add(1)
-		return c.charge(sharded.Overflow, n, given)
+	case m.policy == CapAllow:
+		m.capped.uncounted.Add(1)
+		out.ok, out.from = true, fromNobody
+		return out
+	case m.policy == CapShared && !k.IsOverflow():
+		m.capped.shared.Add(1)
+		shared := sharded.Overflow.WithRule(p.index)
+		out, done := m.chargeWord(r, shared, n, given)
+		if !done {
+			out = m.chargeMissing(p, r, key, shared, out.word, n, given)
+		}
+		out.from = fromOverflow
+		return out
 	}
-	c.capped.denied.Add(1)
-	return charged{rule: r, word: emptied(r, fresh, now), now: now}
+	m.capped.denied.Add(1)
+	out.word = emptied(r, out.word, out.now)
+	return out
 }
 
 // emptied is the word of a key that has just used up all it has: a call refused for want of

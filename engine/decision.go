@@ -22,6 +22,8 @@ type Decision struct {
 	// same call would pass with no other traffic, at least 1 ns, or [Never]. Exceptions:
 	// [Clock] on steps back, [WithMaxKeys] on new keys that find no room.
 	RetryAfter time.Duration
+	// Rule is which limit the other fields describe: 0 the main one, i the i-th of [WithAlso].
+	Rule int
 	// Delay is how long an allowed call must wait for its turn: 0 unless the limit is a
 	// [LeakyQueue].
 	Delay time.Duration

@@ -105,6 +105,8 @@ var (
 	ErrBurst = errors.New("engine: invalid burst")
 	// ErrWindow reports a negative limit of a window or a window that is not positive.
 	ErrWindow = errors.New("engine: invalid window")
+	// errTooManyLimits reports a limiter that has met more different limits than it keeps.
+	errTooManyLimits = fmt.Errorf("%w: more than %d different limits: a limit never met before is not taken", ErrOption, maxLimits)
 	// ErrTooLarge reports numbers that one word cannot hold with a relative error of the
 	// rate below 1e-6.
 	ErrTooLarge = atomicstate.ErrTooLarge

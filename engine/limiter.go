@@ -14,10 +14,11 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
+	"time"
 
-	"github.com/penstock-go/penstock/atomicstate"
 	"github.com/penstock-go/penstock/evict"
 	"github.com/penstock-go/penstock/sharded"
+	"github.com/puzpuzpuz/xsync/v3"
 )
 
 // Limiter enforces a limit on every key of type K separately. A key needs no registration: one
@@ -50,20 +51,33 @@ import (
 // counts that order nothing; what a sweep forgets equals new, so [Limiter.Sweep] writes no key.
 type Limiter[K comparable] struct {
 	core
-	hasher sharded.Hasher[K]
-	logs   *logs[K] // for sliding logs, which need memory per event; else nil
+	plain    bool // one limit for all keys: no resolver, no WithAlso
+	hasher   sharded.Hasher[K]
+	main     place[K]
+	also     []alsoRule[K]
+	resolver Resolver[K] // nil if there is none
+	resolved resolved
+}
+
+// alsoRule is a limit of WithAlso and where its keys live.
+type alsoRule[K comparable] struct {
+	place place[K]
+	rule  *rule
 }
 
 // core is what does not depend on the type of the keys.
 type core struct {
-	rule    atomic.Pointer[rule]
-	table   *sharded.Table
-	words   *words     // held here so that it lives as long as the limiter: the sweeper holds it weakly
-	stats   *callStats // nil unless asked for
-	sweeper *evict.Sweeper[words, *words]
-	policy  CapPolicy
-	capped  capCounters
-	time    timeline
+	rule          atomic.Pointer[rule] // of the default limit
+	table         *sharded.Table
+	words         *words     // held here so that it lives as long as the limiter: the sweeper holds it weakly
+	stats         *callStats // nil unless asked for
+	sweeper       *evict.Sweeper[words, *words]
+	sweepInterval time.Duration
+	policy        CapPolicy
+	capped        capCounters
+	resets        atomic.Uint64 // calls of Reset
+	book          ruleBook
+	time          timeline
 }
 
 // words is the table as the background sweep sees it.
@@ -72,52 +86,47 @@ type words struct {
 	time *timeline
 }
 
-// SweepStep sweeps one leaf at the present time.
-func (w *words) SweepStep() (done bool) {
-	w.time.refresh()
-	return w.Table.SweepStep()
-}
+// Refresh reads the user's clock, if there is one.
+func (w *words) Refresh() { w.time.refresh() }
 
-// verdict tells whether a rule needs to look at the key.
-type verdict uint8
+// ErrKeyType reports a type of keys that holds interfaces: hashing one panics if the value inside
+// is not comparable.
+var ErrKeyType = sharded.ErrKeyType
 
-const (
-	byLaw verdict = iota
-	always
-	never
-)
-
-// rule is a limit made ready. It is immutable.
-type rule struct {
-	bucket  atomicstate.Bucket // the law, if other is nil: in place, so that Take is inlined
-	other   atomicstate.Law    // the law, if it is not a bucket
-	law     atomicstate.Law    // the law, whatever it is; nil unless verdict is byLaw
-	number  uint32             // of the law in the table
-	verdict verdict
-	limit   Limit
-}
-
-// New returns a limiter that enforces l on every key. Errors: those of [Limit.Validate],
-// [ErrOption], and sharded.ErrKeyType for a K that holds interfaces; all that apply, joined.
+// New returns a limiter that enforces l on every key. Errors: those of [Limit.Validate], for
+// WithAlso too, [ErrOption], and [ErrKeyType]; all that apply, joined.
 func New[K comparable](l Limit, opts ...Option) (*Limiter[K], error) {
 	o, err := gather(opts)
-	if err := errors.Join(l.Validate(), err); err != nil {
+	hasher, keyErr := sharded.NewHasher[K]()
+	resolver, resolverErr := resolverOf[K](o)
+	if err := errors.Join(l.Validate(), err, keyErr, resolverErr); err != nil {
 		return nil, err
 	}
-	hasher, err := sharded.NewHasher[K]()
-	if err != nil {
-		return nil, fmt.Errorf("engine: %w", err)
-	}
-	m := &Limiter[K]{hasher: *hasher}
+	m := &Limiter[K]{hasher: *hasher, resolver: resolver, plain: resolver == nil && len(o.also) == 0}
 	m.init(o)
-	m.rule.Store(m.compile(l))
-	if l.algorithm == slidingLog {
-		m.logs = newLogs[K](l, o, &m.time)
+	m.rule.Store(m.book.learn(l, m.table))
+	for i, also := range o.also {
+		m.also = append(m.also, alsoRule[K]{rule: m.book.learn(also, m.table)})
+		m.also[i].place.index = uint8(i + 1)
+	}
+	if resolver != nil {
+		m.resolved = resolved{xsync.NewCounter(), xsync.NewCounter()}
 	}
 	if m.time.coarse != nil {
 		runtime.AddCleanup(m, (*ticker).close, m.time.coarse)
 	}
 	return m, nil
+}
+
+// resolverOf returns the resolver in the options, which must be for keys of type K.
+func resolverOf[K comparable](o *options) (Resolver[K], error) {
+	if o.resolver == nil {
+		return nil, nil
+	}
+	if r, ok := o.resolver.(Resolver[K]); ok {
+		return r, nil
+	}
+	return nil, fmt.Errorf("%w: WithResolver of a %T: its keys are not of the limiter's type %T", ErrOption, o.resolver, *new(K))
 }
 
 // Must is [New] for limits and options known to be right: it panics on an error.
@@ -133,63 +142,58 @@ func (c *core) init(o *options) {
 	c.time.init(o)
 	c.table = sharded.NewTable(c.time.settled, int64(o.maxKeys))
 	c.words = &words{Table: c.table, time: &c.time}
+	c.sweepInterval = o.sweepInterval
 	c.sweeper = evict.New(c.words, o.sweepInterval)
 	c.policy = o.capPolicy
+	c.book.known = xsync.NewMapOf[Limit, *rule]()
 	if o.stats {
 		c.stats = newCallStats()
 	}
 }
 
-// compile makes a valid limit ready for this limiter's table.
-func (c *core) compile(l Limit) *rule {
-	r := &rule{limit: l}
-	switch l.algorithm {
-	case unlimited:
-		r.verdict = always
-	case blocked:
-		r.verdict = never
-	case slidingLog:
-	default:
-		r.law = l.law()
-		r.number = c.table.Register(r.law)
-		switch law := r.law.(type) {
-		case *atomicstate.Bucket:
-			r.bucket = *law
-		case *atomicstate.LeakyQueue:
-			r.bucket = law.Bucket
-		default:
-			r.other = law
+// places calls visit for each place that has logs.
+func (m *Limiter[K]) eachLogs(visit func(*logs[K])) {
+	if g := m.main.logs.Load(); g != nil {
+		visit(g)
+	}
+	for i := range m.also {
+		if g := m.also[i].place.logs.Load(); g != nil {
+			visit(g)
 		}
 	}
-	return r
 }
 
 // Len returns the number of keys held: those that do not equal a new one, and those not
-// forgotten yet.
+// forgotten yet. A key counts once for each limit of [WithAlso] too.
 func (m *Limiter[K]) Len() int {
-	if m.logs != nil {
-		return m.logs.Len()
-	}
-	return m.table.Len()
+	n := m.table.Len()
+	m.eachLogs(func(g *logs[K]) { n += g.Len() })
+	return n
 }
 
-// Reset makes key equal to a new one.
+// Reset makes key equal to a new one, under every limit.
 func (m *Limiter[K]) Reset(key K) {
-	if m.logs != nil {
-		m.logs.Reset(key)
-		return
+	m.resets.Add(1)
+	m.resetAt(&m.main, key)
+	for i := range m.also {
+		m.resetAt(&m.also[i].place, key)
 	}
-	m.table.Reset(m.hasher.Key(key))
+}
+
+func (m *Limiter[K]) resetAt(p *place[K], key K) {
+	m.table.Reset(m.hasher.Key(key).WithRule(p.index))
+	if g := p.logs.Load(); g != nil {
+		g.Reset(key)
+	}
 }
 
 // Sweep forgets at once every key that equals a new one and returns how many. The background
 // sweep does the same a little at a time; call this where time is under control, as in tests.
 func (m *Limiter[K]) Sweep() int {
 	m.time.refresh()
-	if m.logs != nil {
-		return m.logs.Sweep(m.time.settled(), nil)
-	}
-	return m.table.Sweep()
+	n := m.table.Sweep()
+	m.eachLogs(func(g *logs[K]) { n += g.Sweep(m.time.settled(), nil) })
+	return n
 }
 
 // Close ends the background work: the sweep and the coarse clock. Decisions go on working: the
@@ -197,9 +201,7 @@ func (m *Limiter[K]) Sweep() int {
 // limiter that is dropped without Close leaks nothing.
 func (m *Limiter[K]) Close() error {
 	m.sweeper.Close()
-	if m.logs != nil {
-		m.logs.sweeper.Close()
-	}
+	m.eachLogs(func(g *logs[K]) { g.sweeper.Close() })
 	m.time.stopTicking()
 	return nil
 }

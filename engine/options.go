@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/penstock-go/penstock/evict"
@@ -44,6 +45,10 @@ type options struct {
 	capPolicy     CapPolicy
 	sweepInterval time.Duration
 	stats         bool
+	also          []Limit
+	resolver      any // a Resolver of the limiter's keys
+	nilClock      bool
+	zeroKeys      bool
 }
 
 // ErrOption reports an option with an unusable value; test with errors.Is.
@@ -51,7 +56,7 @@ var ErrOption = errors.New("engine: invalid option")
 
 // WithClock makes the limiter read c in place of the monotonic clock.
 func WithClock(c Clock) Option {
-	return func(o *options) { o.clock = c }
+	return func(o *options) { o.clock, o.nilClock = c, isNil(c) }
 }
 
 // WithCoarseClock makes the limiter read a time that a background goroutine updates every
@@ -71,7 +76,7 @@ func WithCoarseClock(tick time.Duration) Option {
 // [SlidingLog], see there. With [CapDeny], the RetryAfter of a new key that finds no room is an
 // estimate: when there will be room depends on the keys that are held.
 func WithMaxKeys(n int, p CapPolicy) Option {
-	return func(o *options) { o.maxKeys, o.capPolicy = n, p }
+	return func(o *options) { o.maxKeys, o.capPolicy, o.zeroKeys = n, p, n == 0 }
 }
 
 // WithSweepInterval sets the pause between two background sweeps, 10 s by default. A limit
@@ -84,6 +89,22 @@ func WithSweepInterval(d time.Duration) Option {
 // nanoseconds, so it is off by default; what [Stats] says of keys and sweeps is free.
 func WithStats() Option {
 	return func(o *options) { o.stats = true }
+}
+
+// WithAlso puts every key under more limits at once, such as 10 a second and 1000 an hour: a call
+// passes all of them or takes nothing. The answer is that of the strictest limit, and
+// Decision.Rule says which. At most 7 limits besides the main one.
+func WithAlso(limits ...Limit) Option {
+	return func(o *options) { o.also = append(o.also, limits...) }
+}
+
+// isNil reports whether a clock is nil or a nil pointer in an interface.
+func isNil(c Clock) bool {
+	if c == nil {
+		return true
+	}
+	v := reflect.ValueOf(c)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // gather applies opts to the defaults and checks them all.
@@ -107,8 +128,19 @@ func (o *options) validate() error {
 	bad := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrOption}, args...)...))
 	}
-	if o.maxKeys < 0 {
+	if o.maxKeys < 0 || o.zeroKeys {
 		bad("WithMaxKeys(%d): use 1 or more, or leave the option out for no cap", o.maxKeys)
+	}
+	if o.nilClock {
+		bad("WithClock(nil): pass a clock, or leave the option out for the monotonic one")
+	}
+	if len(o.also) >= maxRules {
+		bad("WithAlso of %d limits: use at most %d", len(o.also), maxRules-1)
+	}
+	for i, l := range o.also {
+		if err := l.Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("engine: WithAlso, limit %d: %w", i+1, err))
+		}
 	}
 	if o.capPolicy > CapAllow {
 		bad("WithMaxKeys policy %d: use CapShared, CapDeny or CapAllow", o.capPolicy)

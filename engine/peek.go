@@ -1,90 +1,31 @@
 package engine
 
 import (
-	"math"
 	"time"
 
-	"github.com/penstock-go/penstock/sharded"
+	"github.com/penstock-go/penstock/atomicstate"
 )
 
 // Peek returns what Take(key, 1) would answer now, and charges nothing. It makes no slot for a
 // key never seen before.
-func (m *Limiter[K]) Peek(key K) Decision { return m.peekAt(key, 1, readClock) }
+func (m *Limiter[K]) Peek(key K) Decision { return m.peekAt(key, readClock) }
 
 // PeekAt is [Limiter.Peek] at a time passed in, with the rules of [Limiter.TakeAt].
 func (m *Limiter[K]) PeekAt(now time.Duration, key K) Decision {
-	return m.peekAt(key, 1, m.time.give(now, m.table.Swept()))
+	return m.peekAt(key, m.time.give(now, m.table.Swept()))
 }
 
-func (m *Limiter[K]) peekAt(key K, n, given int64) Decision {
-	if m.logs != nil {
-		return m.logs.peek(&m.core, key, n, given)
-	}
-	return m.peek(m.hasher.Key(key), n, given)
+func (m *Limiter[K]) peekAt(key K, given int64) Decision {
+	return m.peekRules(m.ruleOf(key), key, 1, given)
 }
 
-// peek describes a call of n >= 0 permits.
-func (c *core) peek(k sharded.Key, n, given int64) Decision {
-	r := c.rule.Load()
-	if r.verdict != byLaw {
-		return fixed(r.verdict, n)
+// convert is the word of a key under the rule r, which its call would convert it to.
+func convert(from atomicstate.Law, word uint64, r *rule, now int64) uint64 {
+	if from == r.law {
+		return word
 	}
-	for {
-		word, law, known := c.table.Lookup(k)
-		now := c.time.now(given)
-		if now >= c.table.SweepDue() {
-			c.table.CatchUp(now)
-			continue
-		}
-		if c.time.isCoarse(given) {
-			now = c.time.exact()
-		}
-		switch {
-		case !known && k != sharded.Overflow && c.table.AtCap():
-			return c.peekBeyondCap(r, n, now, given)
-		case !known:
-			word = r.law.Fresh(now)
-		case law != r.law: // not converted to this rule yet
-			word = r.law.Carry(law.Usage(word, now), now)
-		}
-		return decision(r.law.Inspect(word, now, n), r.law.Capacity())
-	}
+	return atomicstate.Convert(from, word, r.law, now)
 }
 
-// peekBeyondCap describes a call for a new key that would find no room.
-func (c *core) peekBeyondCap(r *rule, n, now, given int64) Decision {
-	switch c.policy {
-	case CapShared:
-		return c.peek(sharded.Overflow, n, given)
-	case CapDeny:
-		return decision(r.law.Inspect(emptied(r, r.law.Fresh(now), now), now, n), r.law.Capacity())
-	}
-	return decision(r.law.Inspect(r.law.Fresh(now), now, n), r.law.Capacity())
-}
-
-// decide makes the answer to a call of n >= 1 permits from what it came to.
-func (c *core) decide(out charged, n int64) Decision {
-	if out.rule.verdict != byLaw {
-		return fixed(out.rule.verdict, n)
-	}
-	taken := n
-	if out.ok {
-		n = 0 // what is left after the charge
-	}
-	d := decision(out.rule.law.Inspect(out.word, out.now, n), out.rule.law.Capacity())
-	if d.Allowed = out.ok; out.ok {
-		d.Delay = time.Duration(out.rule.law.Delay(out.word, out.now, taken))
-	}
-	return d
-}
-
-// fixed is the answer of a rule that does not look at the key.
-func fixed(v verdict, n int64) Decision {
-	if v == always {
-		return Decision{Allowed: true, Limit: math.MaxInt64, Remaining: math.MaxInt64}
-	}
-	if n == 0 {
-		return Decision{Allowed: true}
-	}
-	return Decision{RetryAfter: Never}
-}
+// permits is a usage of whole permits.
+func permits(n int64) atomicstate.Usage { return atomicstate.Usage{Units: uint64(n), PerPermit: 1} }

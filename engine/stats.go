@@ -17,6 +17,9 @@ type Stats struct {
 	CapDenied    uint64 // ... that were denied
 	CapUncounted uint64 // ... that were admitted uncounted
 
+	ResolverUnknown uint64 // calls for keys that the resolver did not know
+	ResolverBroken  uint64 // calls for which it panicked or gave an invalid limit, or one too many
+
 	Table sharded.Counters // what happened in the table of keys
 }
 
@@ -28,6 +31,10 @@ func (m *Limiter[K]) Stats() Stats {
 		CapDenied:    m.capped.denied.Load(),
 		CapUncounted: m.capped.uncounted.Load(),
 		Table:        m.table.Counters(),
+	}
+	if m.resolver != nil {
+		s.ResolverUnknown = uint64(m.resolved.unknown.Value())
+		s.ResolverBroken = uint64(m.resolved.broken.Value())
 	}
 	if m.stats != nil {
 		s.Allowed = uint64(m.stats.allowed.Value())

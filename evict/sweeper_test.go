@@ -20,6 +20,7 @@ type fakeTable struct {
 	horizon    int64
 	steps      atomic.Int64
 	sweeps     atomic.Int64
+	refreshed  atomic.Int64
 }
 
 func (f *fakeTable) SweepStep() bool {
@@ -38,6 +39,7 @@ func (f *fakeTable) SweepStep() bool {
 	return true
 }
 
+func (f *fakeTable) Refresh()       { f.refreshed.Add(1) }
 func (f *fakeTable) Horizon() int64 { return f.horizon }
 func (f *fakeTable) Len() int       { return int(f.keys.Load()) }
 
@@ -106,6 +108,48 @@ func TestBudget(t *testing.T) {
 		require.InDelta(t, 50*time.Millisecond, worked, float64(5*time.Millisecond))
 	})
 }
+
+// TestHurry: a table that has run out of room is swept soon, but not without rest.
+func TestHurry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &fakeTable{leaves: 1, horizon: forever}
+		table.keys.Store(1)
+		s := evict.New(table, time.Hour)
+		defer s.Close()
+		for range 1000 {
+			s.Hurry()
+			s.Hurry()
+			time.Sleep(10 * time.Microsecond)
+		}
+		synctest.Wait()
+		require.GreaterOrEqual(t, table.sweeps.Load(), int64(4))
+		require.LessOrEqual(t, table.sweeps.Load(), int64(6), "a tenth of the time at most")
+		require.Equal(t, table.sweeps.Load(), table.refreshed.Load())
+	})
+}
+
+// TestRefreshMayClose: the user's clock is read under no lock of the sweeper.
+func TestRefreshMayClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &closingTable{}
+		s := evict.New(table, time.Second)
+		table.close = s.Close
+		s.Kick()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Zero(t, table.steps.Load())
+	})
+}
+
+type closingTable struct {
+	fakeTable
+	close func()
+}
+
+func (c *closingTable) Refresh() { c.close() }
+func (c *closingTable) Len() int { return 1 }
+
+func (c *closingTable) Horizon() int64 { return forever }
 
 func TestCloseStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,10 @@
 package sharded
 
-import "github.com/penstock-go/penstock/atomicstate"
+import (
+	"math"
+
+	"github.com/penstock-go/penstock/atomicstate"
+)
 
 // Refund gives back n permits that were charged to k under limit at the time charged, as
 // far as the law can give them back without minting, and reports whether anything was. A
@@ -21,6 +25,7 @@ func (t *Table) Refund(k Key, limit uint32, charged, n int64) bool {
 			return false
 		}
 		if slot.CompareAndSwap(word, next) {
+			t.mayForget(k)
 			return true
 		}
 	}
@@ -35,12 +40,28 @@ func (t *Table) Reset(k Key) bool {
 			return false
 		}
 		word := s.word.Load()
+		if word == atomicstate.Superseded && t.gone(k) {
+			return false
+		}
 		if !atomicstate.IsLive(word) {
 			t.Await(k)
 			continue
 		}
 		if s.word.CompareAndSwap(word, t.law(limitOf(s.check)).Fresh(t.clock())) {
+			t.mayForget(k)
 			return true
 		}
 	}
+}
+
+// mayForget tells a table at its cap that k's leaf may have something to forget earlier than it
+// thought.
+func (t *Table) mayForget(k Key) {
+	if t.maxKeys == 0 {
+		return
+	}
+	l := t.dir.Load().leafOf(k.Hash)
+	l.mu.Lock()
+	l.retryForget = math.MinInt64
+	l.mu.Unlock()
 }

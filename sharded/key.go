@@ -44,6 +44,9 @@ func (k Key) WithRule(rule uint8) Key {
 	return k
 }
 
+// IsOverflow reports whether k is the [Overflow] key, of whatever rule.
+func (k Key) IsOverflow() bool { return k.under(0).isOverflow() }
+
 // under returns the identity of k under the limit with that number.
 func (k Key) under(limit uint32) identity {
 	return identity{hash: k.Hash, check: k.Check | uint64(limit)}

@@ -3,6 +3,7 @@ package sharded
 import (
 	"math"
 	"sync"
+	"sync/atomic"
 )
 
 // The sweep keeps memory near what is live, and every word readable.
@@ -15,11 +16,11 @@ const sweepShare = 8
 // (two in the order of their prefixes), then directory.
 type sweepState struct {
 	mu      sync.Mutex
-	any     bool   // whether a sweep was finished: then last is set
-	last    int64  // start of the last finished sweep: every word is readable there
-	horizon int64  // shortest horizon of any law
-	cursor  uint64 // coordinate at which the background sweep goes on
-	started int64  // start of the background sweep under way
+	any     bool         // whether a sweep was finished: then last is set
+	last    int64        // start of the last finished sweep: every word is readable there
+	horizon atomic.Int64 // shortest horizon of any law; written under mu
+	cursor  uint64       // coordinate at which the background sweep goes on
+	started int64        // start of the background sweep under way
 }
 
 // SweepStep goes on with the background sweep by one leaf, which it rebuilds or merges if
@@ -104,7 +105,7 @@ func (t *Table) finish(started int64) {
 
 // setDue derives the time of the next forced sweep; the caller holds the sweep's lock.
 func (t *Table) setDue() {
-	quarter := t.sweep.horizon / 4
+	quarter := t.sweep.horizon.Load() / 4
 	due := int64(math.MaxInt64)
 	if t.sweep.last < math.MaxInt64-quarter {
 		due = t.sweep.last + quarter
@@ -117,10 +118,10 @@ func (t *Table) shortenHorizon(horizon int64) {
 	s := &t.sweep
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if horizon >= s.horizon {
+	if horizon >= s.horizon.Load() {
 		return
 	}
-	s.horizon = horizon
+	s.horizon.Store(horizon)
 	if s.any {
 		t.setDue()
 	}
@@ -182,8 +183,4 @@ func (t *Table) tryMerge(at uint64, p pass) (dropped int) {
 
 // Horizon returns the shortest time, in nanoseconds, for which a word of any registered law
 // stays readable.
-func (t *Table) Horizon() int64 {
-	t.sweep.mu.Lock()
-	defer t.sweep.mu.Unlock()
-	return t.sweep.horizon
-}
+func (t *Table) Horizon() int64 { return t.sweep.horizon.Load() }

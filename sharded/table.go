@@ -40,7 +40,8 @@ type Table struct {
 // published before the call (a lag of far less than an eighth of the shortest horizon does
 // no harm) and before math.MaxInt64, which stands for a sweep that is never due.
 func NewTable(clock func() int64, maxKeys int64) *Table {
-	t := &Table{clock: clock, maxKeys: maxKeys, sweep: sweepState{horizon: math.MaxInt64}}
+	t := &Table{clock: clock, maxKeys: maxKeys}
+	t.sweep.horizon.Store(math.MaxInt64)
 	d := newDirectory(0)
 	d.fill(newLeaf(0, 0))
 	t.dir.Store(d)
@@ -54,9 +55,7 @@ func NewTable(clock func() int64, maxKeys int64) *Table {
 func (t *Table) Register(law atomicstate.Law) uint32 {
 	t.lawsMu.Lock()
 	old := *t.laws.Load()
-	laws := make([]atomicstate.Law, len(old), len(old)+1)
-	copy(laws, old)
-	laws = append(laws, law)
+	laws := append(old, law) //nolint:gocritic // readers of the old slice do not look beyond its length
 	t.laws.Store(&laws)
 	t.lawsMu.Unlock()
 	t.shortenHorizon(law.Horizon())
@@ -100,8 +99,11 @@ const (
 // belongs to another limit, whose usage is carried over. It charges n >= 1 permits at the
 // latest of now, the clock, and the time at which the leaf last forgot a key; it returns
 // what the key's word is now and that time. A denied call makes no slot for a new key. The
-// cap does not apply to the [Overflow] key.
-func (t *Table) Insert(k Key, limit uint32, now, n int64) (Outcome, uint64, int64) {
+// cap does not apply to an overflow key.
+//
+// move, if not nil, is asked under the leaf's lock whether the key lives elsewhere (in a table
+// of logs); if it does, it leaves there and its usage is carried into the word.
+func (t *Table) Insert(k Key, limit uint32, now, n int64, move Move) (Outcome, uint64, int64) {
 	l := t.dir.Load().leafOf(k.Hash)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,6 +124,12 @@ func (t *Table) Insert(k Key, limit uint32, now, n int64) (Outcome, uint64, int6
 	}
 	if other := l.findOther(id); other != nil {
 		return t.convert(l, other, own, id, now, n)
+	}
+	now = max(now, t.clock(), l.floor)
+	if move != nil {
+		if used, ok := move(now); ok {
+			return t.settle(l, own, id, used, now, n)
+		}
 	}
 	return t.add(l, own, id, now, n)
 }
@@ -146,7 +154,6 @@ func (t *Table) convert(l *leaf, other *slot, own *atomic.Uint64, id identity, n
 // leaf's floor: a key that was forgotten at a time F and comes back at F or later is in the
 // state it would have been in.
 func (t *Table) add(l *leaf, own *atomic.Uint64, id identity, now, n int64) (Outcome, uint64, int64) {
-	now = max(now, t.clock(), l.floor)
 	law := t.law(limitOf(id.check))
 	fresh := law.Fresh(now)
 	word, ok := law.Take(fresh, now, n)
@@ -157,6 +164,7 @@ func (t *Table) add(l *leaf, own *atomic.Uint64, id identity, now, n int64) (Out
 		return t.makeRoom(l, now), fresh, now
 	}
 	l.put(own, id, word)
+	l.retryForget = min(l.retryForget, until(law, word, now))
 	t.counters.inserts.Add(1)
 	return Charged, word, now
 }
@@ -173,12 +181,19 @@ func (l *leaf) put(own *atomic.Uint64, id identity, word uint64) {
 
 // reserveKey counts one more key unless the cap is reached.
 func (t *Table) reserveKey() bool {
-	if n := t.keys.Add(1); t.maxKeys == 0 || n <= t.maxKeys {
-		return true
+	for {
+		n := t.keys.Load()
+		if t.maxKeys > 0 && n >= t.maxKeys {
+			return false
+		}
+		if t.keys.CompareAndSwap(n, n+1) {
+			return true
+		}
 	}
-	t.keys.Add(-1)
-	return false
 }
+
+// MaxKeys returns the cap on keys, 0 if there is none.
+func (t *Table) MaxKeys() int64 { return t.maxKeys }
 
 // AtCap reports whether the cap on keys is reached.
 func (t *Table) AtCap() bool { return t.maxKeys > 0 && t.keys.Load() >= t.maxKeys }
@@ -201,7 +216,7 @@ func (t *Table) makeRoom(l *leaf, now int64) Outcome {
 }
 
 // Lookup returns a key's live word under whatever limit it has now, and that limit's law;
-// ok is false if the key has none, that is, if it equals a new one.
+// ok is false if the key has none: it equals a new one, or lives elsewhere.
 func (t *Table) Lookup(k Key) (word uint64, law atomicstate.Law, ok bool) {
 	for {
 		s := t.lookupSlot(k)
@@ -211,14 +226,32 @@ func (t *Table) Lookup(k Key) (word uint64, law atomicstate.Law, ok bool) {
 		if word = s.word.Load(); atomicstate.IsLive(word) {
 			return word, t.law(limitOf(s.check)), true
 		}
-		t.Await(k) // Moved, or Superseded until its successor is published under the lock
+		if word == atomicstate.Superseded && t.gone(k) {
+			return 0, nil, false
+		}
+		t.Await(k) // Moved
 	}
+}
+
+// gone reports whether a key that was seen superseded has no live word: it moved elsewhere. A
+// successor in this table is published under the lock.
+func (t *Table) gone(k Key) bool {
+	l := t.dir.Load().leafOf(k.Hash)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.replaced {
+		return false
+	}
+	s := l.any(k)
+	return s == nil || !atomicstate.IsLive(s.word.Load())
 }
 
 // lookupSlot finds the live slot of k under any limit; if there is none, one that is not
 // live, or nil.
-func (t *Table) lookupSlot(k Key) *slot {
-	l := t.dir.Load().leafOf(k.Hash)
+func (t *Table) lookupSlot(k Key) *slot { return t.dir.Load().leafOf(k.Hash).any(k) }
+
+// any is lookupSlot in the key's leaf.
+func (l *leaf) any(k Key) *slot {
 	var dead *slot
 	for i := home(k.Hash); ; {
 		s := &l.slots[i]

@@ -38,7 +38,7 @@ func charge(table *Table, k Key, limit uint32, n int64) (ok bool, at int64, full
 		case value == atomicstate.Moved:
 			table.Await(k)
 		case !atomicstate.IsLive(value):
-			switch outcome, _, at := table.Insert(k, limit, now, n); outcome {
+			switch outcome, _, at := table.Insert(k, limit, now, n, nil); outcome {
 			case Charged, Denied:
 				return outcome == Charged, at, false
 			case Full:

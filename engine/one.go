@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"math"
+	"time"
+
+	"github.com/penstock-go/penstock/sharded"
+)
+
+// One rule at one place: take, peek, refund. What is more than one is in several.go.
+
+// receipt says where the permits of one rule's charge came from, so that they can be given back.
+type receipt struct {
+	rule       *rule
+	charged    bool   // whether there is anything to give back
+	at         int64  // time of the charge
+	generation uint64 // of the key's log
+	from       source
+}
+
+// takeOne takes n permits of key by one rule.
+func (m *Limiter[K]) takeOne(p *place[K], r *rule, key K, n, given int64) (Decision, receipt) {
+	switch {
+	case n < 0:
+		return Decision{Limit: r.limit.Capacity(), RetryAfter: Never}, receipt{}
+	case n == 0:
+		return m.peekOne(p, r, key, 0, given), receipt{}
+	case r.verdict == byLog:
+		return m.takeLog(p, r, key, n, given)
+	case r.verdict != byWord:
+		return fixed(r.verdict, n), receipt{rule: r}
+	}
+	k := m.hasher.Key(key).WithRule(p.index)
+	out, done := m.chargeWord(r, k, n, given)
+	if !done {
+		out = m.chargeMissing(p, r, key, k, out.word, n, given)
+	}
+	return decide(out, n), receipt{rule: r, charged: out.ok && out.from != fromNobody, at: out.now, from: out.from} // 7
+}
+
+// decide makes the answer to a call of n >= 1 permits from what it came to.
+func decide(out charged, n int64) Decision {
+	law := out.rule.law
+	asked := n
+	if out.ok {
+		asked = 0 // describe what is left after the charge
+	}
+	d := decision(law.Inspect(out.word, out.now, asked), law.Capacity())
+	if d.Allowed = out.ok; out.ok {
+		d.Delay = time.Duration(law.Delay(out.word, out.now, n))
+	}
+	return d
+}
+
+// fixed is the answer of a rule that does not look at the key.
+func fixed(v verdict, n int64) Decision {
+	switch {
+	case v == always:
+		return Decision{Allowed: true, Limit: math.MaxInt64, Remaining: math.MaxInt64}
+	case n == 0:
+		return Decision{Allowed: true}
+	}
+	return Decision{RetryAfter: Never}
+}
+
+// peekOne describes a call of n >= 0 permits by one rule.
+func (m *Limiter[K]) peekOne(p *place[K], r *rule, key K, n, given int64) Decision {
+	switch r.verdict {
+	case byWord:
+		return m.peekWord(p, r, key, m.hasher.Key(key).WithRule(p.index), n, given)
+	case byLog:
+		return m.peekLog(p, r, key, n, given)
+	}
+	return fixed(r.verdict, n)
+}
+
+// peekWord describes a call of n >= 0 permits on a key's word.
+func (m *Limiter[K]) peekWord(p *place[K], r *rule, key K, k sharded.Key, n, given int64) Decision {
+	for {
+		word, law, known := m.table.Lookup(k)
+		now := m.time.now(given)
+		if now >= m.table.SweepDue() {
+			m.table.CatchUp(now)
+			continue
+		}
+		if m.time.isCoarse(given) {
+			now = m.time.exact()
+		}
+		if !known {
+			return m.peekNew(p, r, key, k, n, now, given)
+		}
+		return decision(r.law.Inspect(convert(law, word, r, now), now, n), r.law.Capacity())
+	}
+}
+
+// peekNew describes a call of n permits for a key without a word.
+func (m *Limiter[K]) peekNew(p *place[K], r *rule, key K, k sharded.Key, n, now, given int64) Decision {
+	word := r.law.Fresh(now)
+	if g := p.logs.Load(); g != nil && !k.IsOverflow() {
+		if used, ok := g.Used(key, now); ok { // not moved yet
+			word = r.law.Carry(permits(used), now)
+			return decision(r.law.Inspect(word, now, n), r.law.Capacity())
+		}
+	}
+	if k.IsOverflow() || !m.table.AtCap() || n == 0 || n > r.law.Capacity() {
+		return decision(r.law.Inspect(word, now, n), r.law.Capacity())
+	}
+	switch m.policy {
+	case CapShared:
+		return m.peekWord(p, r, key, sharded.Overflow.WithRule(p.index), n, given)
+	case CapDeny:
+		word = emptied(r, word, now)
+	}
+	return decision(r.law.Inspect(word, now, n), r.law.Capacity())
+}
+
+// refundOne gives back n permits of a charge by one rule and reports whether it did.
+func (m *Limiter[K]) refundOne(p *place[K], key K, n int64, rc receipt) bool {
+	if !rc.charged || n <= 0 {
+		return false
+	}
+	if rc.rule.verdict == byLog {
+		g := m.logsAt(p)
+		if rc.from == fromOverflow {
+			return g.overflow.Refund(struct{}{}, rc.generation, rc.at, n, m.time.settled())
+		}
+		return g.Refund(key, rc.generation, rc.at, n, m.time.settled())
+	}
+	k := m.hasher.Key(key).WithRule(p.index)
+	if rc.from == fromOverflow {
+		k = sharded.Overflow.WithRule(p.index)
+	}
+	return m.table.Refund(k, rc.rule.number, rc.at, n)
+}
