@@ -106,7 +106,11 @@ func (t *Table) Insert(k Key, limit uint32, now, n int64) (Outcome, uint64, int6
 		return Retry, 0, 0
 	}
 	if own == nil && l.used >= maxUsed {
-		if !t.grow(l, now) {
+		now, ready := t.timeIn(l, now)
+		switch {
+		case !ready:
+			return Retry, 0, 0
+		case !t.grow(l, now):
 			return Full, t.law(limit).Fresh(now), now
 		}
 		return Retry, 0, 0
@@ -117,12 +121,25 @@ func (t *Table) Insert(k Key, limit uint32, now, n int64) (Outcome, uint64, int6
 	return t.add(l, own, id, now, n)
 }
 
+// timeIn returns the time of a change to l: not before now, the clock, and the leaf's floor.
+// It reports false if time has leapt so far that a sweep must come first: that sweep reads
+// words where the last one left off, and a word charged at such a time cannot be read there.
+// The caller holds l's lock and must start again; its own clock then shows that a sweep is due.
+func (t *Table) timeIn(l *leaf, now int64) (at int64, ready bool) {
+	at = max(now, t.clock(), l.floor)
+	return at, at < t.sweepDue.Load()
+}
+
 // convert moves a key's usage from another limit to the one in id, applies this take, and
 // publishes the result. Charging under the lock means that two alternating limits cannot
 // livelock. The caller holds l's lock and made sure of room.
 func (t *Table) convert(l *leaf, other *slot, own *atomic.Uint64, id identity, now, n int64) (Outcome, uint64, int64) {
 	old := other.word.Swap(atomicstate.Superseded)
-	now = max(now, t.clock(), l.floor) // read after the swap: no later charge can be in old
+	now, ready := t.timeIn(l, now) // read after the swap: no later charge can be in old
+	if !ready {
+		other.word.Store(old) // nothing was read or published in between: as if it had not been swapped
+		return Retry, 0, 0
+	}
 	usage := t.law(limitOf(other.check)).Usage(old, now)
 	law := t.law(limitOf(id.check))
 	word, outcome := law.Carry(usage, now), Denied
@@ -138,7 +155,10 @@ func (t *Table) convert(l *leaf, other *slot, own *atomic.Uint64, id identity, n
 // leaf's floor: a key that was forgotten at a time F and comes back at F or later is in the
 // state it would have been in.
 func (t *Table) add(l *leaf, own *atomic.Uint64, id identity, now, n int64) (Outcome, uint64, int64) {
-	now = max(now, t.clock(), l.floor)
+	now, ready := t.timeIn(l, now)
+	if !ready {
+		return Retry, 0, 0
+	}
 	law := t.law(limitOf(id.check))
 	fresh := law.Fresh(now)
 	word, ok := law.Take(fresh, now, n)
