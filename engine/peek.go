@@ -40,7 +40,7 @@ func (c *core) peek(k sharded.Key, n, given int64) Decision {
 			now = c.time.exact()
 		}
 		switch {
-		case !known && k != sharded.Overflow && c.table.AtCap():
+		case !known && k != sharded.Overflow && !c.table.HasRoom(k, now):
 			return c.peekBeyondCap(r, n, now, given)
 		case !known:
 			word = r.law.Fresh(now)

@@ -21,6 +21,7 @@ func (t *Table) Refund(k Key, limit uint32, charged, n int64) bool {
 			return false
 		}
 		if slot.CompareAndSwap(word, next) {
+			t.lookAgain(k)
 			return true
 		}
 	}
@@ -40,6 +41,7 @@ func (t *Table) Reset(k Key) bool {
 			continue
 		}
 		if s.word.CompareAndSwap(word, t.law(limitOf(s.check)).Fresh(t.clock())) {
+			t.lookAgain(k)
 			return true
 		}
 	}

@@ -146,6 +146,7 @@ func (t *Table) convert(l *leaf, other *slot, own *atomic.Uint64, id identity, n
 	if next, ok := law.Take(word, now, n); ok {
 		word, outcome = next, Charged
 	}
+	l.retryForget = math.MinInt64 // the new limit may earn faster
 	l.put(own, id, word)
 	t.counters.conversions.Add(1)
 	return outcome, word, now
@@ -168,6 +169,7 @@ func (t *Table) add(l *leaf, own *atomic.Uint64, id identity, now, n int64) (Out
 	if !id.isOverflow() && !t.reserveKey() {
 		return t.makeRoom(l, now), fresh, now
 	}
+	l.retryForget = min(l.retryForget, until(law, word, now))
 	l.put(own, id, word)
 	t.counters.inserts.Add(1)
 	return Charged, word, now
@@ -183,27 +185,70 @@ func (l *leaf) put(own *atomic.Uint64, id identity, word uint64) {
 	l.insert(id, word)
 }
 
-// reserveKey counts one more key unless the cap is reached.
+// reserveKey counts one more key unless the cap is reached. It never counts beyond the cap,
+// not even for a moment, in which a place that was freed would be hidden from others.
 func (t *Table) reserveKey() bool {
-	if n := t.keys.Add(1); t.maxKeys == 0 || n <= t.maxKeys {
+	if t.maxKeys == 0 {
+		t.keys.Add(1)
 		return true
 	}
-	t.keys.Add(-1)
-	return false
+	for {
+		n := t.keys.Load()
+		if n >= t.maxKeys {
+			return false
+		}
+		if t.keys.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
 }
 
-// AtCap reports whether the cap on keys is reached.
-func (t *Table) AtCap() bool { return t.maxKeys > 0 && t.keys.Load() >= t.maxKeys }
+// HasRoom reports whether a new key k would get a slot at now: the cap on keys is not
+// reached, or something in its leaf can be forgotten. It locks that leaf if the cap is reached.
+func (t *Table) HasRoom(k Key, now int64) bool {
+	for {
+		if t.maxKeys == 0 || t.keys.Load() < t.maxKeys {
+			return true
+		}
+		l := t.dir.Load().leafOf(k.Hash)
+		l.mu.Lock()
+		replaced, found := l.replaced, t.canForget(l, now)
+		l.mu.Unlock()
+		if !replaced {
+			return found
+		}
+	}
+}
 
-// makeRoom rebuilds a leaf at the cap to forget what equals new: Retry if that freed a
-// key, else Full. While nothing in the leaf can have become new it does not even look.
-func (t *Table) makeRoom(l *leaf, now int64) Outcome {
+// canForget reports whether a rebuild of l at now would forget anything. While nothing in
+// the leaf can have become new it does not even look. The caller holds l's lock.
+func (t *Table) canForget(l *leaf, now int64) bool {
 	if now < l.retryForget {
-		return Full
+		return false
 	}
 	c := t.survey(l, now, now)
 	if c.forgettable == 0 {
 		l.retryForget = c.nextForget
+	}
+	return c.forgettable > 0
+}
+
+// lookAgain makes the next new key at the cap look for something to forget in the leaf of k,
+// which owes less since and may be new earlier than was thought.
+func (t *Table) lookAgain(k Key) {
+	if t.maxKeys == 0 {
+		return
+	}
+	l := t.dir.Load().leafOf(k.Hash)
+	l.mu.Lock()
+	l.retryForget = math.MinInt64
+	l.mu.Unlock()
+}
+
+// makeRoom rebuilds a leaf at the cap to forget what equals new: Retry if there was
+// anything, else Full.
+func (t *Table) makeRoom(l *leaf, now int64) Outcome {
+	if !t.canForget(l, now) {
 		return Full
 	}
 	t.rebuild(l, now, now)

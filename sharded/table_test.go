@@ -172,7 +172,7 @@ func TestCapIsExactAndNeverDropsWhatOwes(t *testing.T) {
 	}
 	require.Equal(t, most, table.Len())
 	require.Equal(t, 4000, full)
-	require.True(t, table.AtCap())
+	require.False(t, table.HasRoom(h.Key(5000), now))
 	mustCharge(t, table, Overflow, law, 1)
 	require.Equal(t, most, table.Len(), "the overflow bucket is not counted")
 	now += int64(time.Second) // one token: every key equals new
