@@ -102,8 +102,8 @@ func (c *core) charge(k sharded.Key, n, given int64) charged {
 			} else {
 				next, ok = r.other.Take(word, now, n)
 			}
-			if !ok && c.time.isCoarse(given) {
-				now = c.time.exact()
+			if !ok && c.time.mayLag(given) {
+				now = max(now, c.time.exact())
 				next, ok = r.take(word, now, n)
 			}
 			if !ok {
@@ -131,6 +131,9 @@ func (c *core) chargeSlow(r *rule, k sharded.Key, word uint64, n, given int64) (
 		return charged{}, false
 	}
 	now := c.time.now(given)
+	if c.time.mayLag(given) { // the table reads the exact clock, and says so if a sweep is due
+		now = max(now, c.time.exact())
+	}
 	if now >= c.table.SweepDue() {
 		c.table.CatchUp(now)
 		return charged{}, false

@@ -57,7 +57,7 @@ func TestCoarseClockBound(t *testing.T) {
 			for l.Allow("a") {
 				passed++
 			}
-			require.LessOrEqual(t, passed, burst+perSecond*int(tick)/int(time.Second))
+			require.LessOrEqual(t, int64(passed), int64(burst+perSecond*tick/time.Second))
 			require.GreaterOrEqual(t, passed, burst)
 		}
 	})
@@ -92,4 +92,15 @@ func TestBackgroundSweep(t *testing.T) {
 			require.Zero(t, l.Len())
 		})
 	}
+}
+
+// TestCoarseClockBehindTheHorizon: a tick so long that a word charged on the exact clock could
+// not be read on coarse time is refused.
+func TestCoarseClockBehindTheHorizon(t *testing.T) {
+	fast := engine.TokenBucket(engine.Rate{Tokens: 1 << 26, Per: 1}, 5)
+	_, err := engine.New[string](fast, engine.WithCoarseClock(time.Hour))
+	require.ErrorIs(t, err, engine.ErrOption)
+	l, err := engine.New[string](fast, engine.WithCoarseClock(time.Second))
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
 }

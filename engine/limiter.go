@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/penstock-go/penstock/atomicstate"
 	"github.com/penstock-go/penstock/evict"
@@ -104,6 +105,10 @@ func New[K comparable](l Limit, opts ...Option) (*Limiter[K], error) {
 	hasher, err := sharded.NewHasher[K]()
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
+	}
+	if b := l.compiled(); b != nil && o.coarse && int64(o.tick) > b.Horizon()/maxTickShare {
+		return nil, fmt.Errorf("%w: WithCoarseClock(%v): use at most %v with this limit",
+			ErrOption, o.tick, time.Duration(b.Horizon()/maxTickShare))
 	}
 	m := &Limiter[K]{hasher: *hasher}
 	m.init(o)

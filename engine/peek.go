@@ -36,8 +36,8 @@ func (c *core) peek(k sharded.Key, n, given int64) Decision {
 			c.table.CatchUp(now)
 			continue
 		}
-		if c.time.isCoarse(given) {
-			now = c.time.exact()
+		if c.time.mayLag(given) {
+			now = max(now, c.time.exact())
 		}
 		switch {
 		case !known && k != sharded.Overflow && !c.table.HasRoom(k, now):
