@@ -49,7 +49,7 @@ func (m *Limiter[K]) Take(key K, n int64) Decision { return m.takeAt(key, n, rea
 // of the limit's horizon (18 years for a rate of one token per a whole number of nanoseconds,
 // at least 8 s for any rate) makes this call sweep the table first.
 func (m *Limiter[K]) TakeAt(now time.Duration, key K, n int64) Decision {
-	return m.takeAt(key, n, m.time.give(now, m.table.Swept()))
+	return m.takeAt(key, n, m.time.give(now, m.used()))
 }
 
 func (m *Limiter[K]) takeAt(key K, n, given int64) Decision {

@@ -197,3 +197,6 @@ func (m *Limiter[K]) Close() error {
 	m.time.stopTicking()
 	return nil
 }
+
+// used reports whether the limiter keeps anything that it decided before.
+func (m *Limiter[K]) used() bool { return m.table.Swept() || m.logs != nil && m.logs.Used() }

@@ -13,7 +13,7 @@ func (m *Limiter[K]) Peek(key K) Decision { return m.peekAt(key, 1, readClock) }
 
 // PeekAt is [Limiter.Peek] at a time passed in, with the rules of [Limiter.TakeAt].
 func (m *Limiter[K]) PeekAt(now time.Duration, key K) Decision {
-	return m.peekAt(key, 1, m.time.give(now, m.table.Swept()))
+	return m.peekAt(key, 1, m.time.give(now, m.used()))
 }
 
 func (m *Limiter[K]) peekAt(key K, n, given int64) Decision {

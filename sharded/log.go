@@ -176,6 +176,10 @@ func (g *Logs[K]) Reset(key K) {
 	g.unlink(key, r)
 }
 
+// Used reports whether a key has a log or had one that a sweep dropped: then the times of
+// earlier takes still count.
+func (g *Logs[K]) Used() bool { return g.keys.Load() > 0 || g.floorNanos.Load() != math.MinInt64 }
+
 // full tells whether a new key may get no log.
 func (g *Logs[K]) full() bool {
 	most := g.maxKeys.Load()
