@@ -107,6 +107,10 @@ func (c *core) charge(k sharded.Key, n, given int64) charged {
 				next, ok = r.take(word, now, n)
 			}
 			if !ok {
+				if seen := slot.Load(); seen != word { // a sweep after a leap of time may have dropped it
+					word = seen
+					continue
+				}
 				return charged{rule: r, word: word, now: now}
 			}
 			if slot.CompareAndSwap(word, next) { // 6

@@ -104,3 +104,38 @@ func TestCoarseClockBehindTheHorizon(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 }
+
+// reentrant is a clock that leaps and calls back into its limiter while it is read.
+type reentrant struct {
+	now  time.Duration
+	leap func()
+}
+
+func (c *reentrant) Now() time.Duration {
+	if leap := c.leap; leap != nil {
+		c.leap = nil
+		leap()
+	}
+	return c.now
+}
+
+// TestDueTokensAreGrantedWhenTimeLeapsInsideACall: between a call's look at the word and at the
+// clock time leaps beyond the horizon and another call sweeps. The word cannot be read any more:
+// the call must not be refused on it.
+func TestDueTokensAreGrantedWhenTimeLeapsInsideACall(t *testing.T) {
+	clock := &reentrant{}
+	l := engine.Must[string](engine.TokenBucket(engine.Rate{Tokens: 1 << 26, Per: 1}, 5), engine.WithClock(clock))
+	leap := func() {
+		clock.now += 1<<35 + 1<<34
+		require.True(t, l.Allow("other"))
+	}
+	for range 3 {
+		require.True(t, l.AllowN("a", 5))
+		clock.leap = leap
+		require.True(t, l.AllowN("a", 5))
+		clock.leap = leap
+		peek := l.Peek("a")
+		require.True(t, peek.Allowed)
+		require.Zero(t, peek.ResetAfter)
+	}
+}

@@ -30,10 +30,14 @@ func (c *core) peek(k sharded.Key, n, given int64) Decision {
 		return fixed(r.verdict, n)
 	}
 	for {
+		due := c.table.SweepDue()
 		word, law, known := c.table.Lookup(k)
 		now := c.time.now(given)
 		if now >= c.table.SweepDue() {
 			c.table.CatchUp(now)
+			continue
+		}
+		if due != c.table.SweepDue() { // swept in between: after a leap the word is unreadable
 			continue
 		}
 		if c.time.mayLag(given) {
