@@ -392,3 +392,14 @@ func requireFloor(t *testing.T, table *Table, law uint32, now *int64, first int)
 	}
 	*now = floor
 }
+
+// TestInsertOfAKeyThatIsThere starts again: somebody else was first.
+func TestInsertOfAKeyThatIsThere(t *testing.T) {
+	table, law := newTestTable(t, 0, func() int64 { return 0 })
+	h, _ := NewHasher[int]()
+	mustCharge(t, table, h.Key(1), law, 1)
+	outcome, _, _ := table.Insert(h.Key(1), law, 0, 1)
+	require.Equal(t, Retry, outcome)
+	require.Equal(t, 1, table.Len())
+	checkInvariants(t, table)
+}
