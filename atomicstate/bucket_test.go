@@ -346,3 +346,22 @@ func bucket(t *testing.T, tokens int64, per time.Duration, burst int64) *atomics
 	require.NoError(t, err)
 	return b
 }
+
+// TestRefundOfMoreThanIsOwed leaves a full bucket at now, not one in the past.
+func TestRefundOfMoreThanIsOwed(t *testing.T) {
+	law := bucket(t, 1, 10, 5)
+	word, ok := law.Take(law.Fresh(100), 100, 1)
+	require.True(t, ok)
+	word, ok = law.Refund(word, 103, 103, 4)
+	require.True(t, ok)
+	require.Equal(t, law.Fresh(103), word)
+}
+
+// TestCarryRoundsUp: a fraction of the new unit is owed whole, or changing to and fro mints.
+func TestCarryRoundsUp(t *testing.T) {
+	law := bucket(t, 1, 2, 5)
+	for units, owed := range []int64{0, 1, 2, 2, 3, 4, 4} { // thirds of a token in halves
+		word := law.Carry(atomicstate.Usage{Units: uint64(units), PerPermit: 3}, 7)
+		require.Equal(t, owed, law.Debt(word, 7))
+	}
+}

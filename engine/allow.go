@@ -128,11 +128,15 @@ func (c *core) chargeWord(r *rule, k sharded.Key, n, given int64) (charged, bool
 			} else {
 				next, ok = r.other.Take(word, now, n)
 			}
-			if !ok && c.time.isCoarse(given) {
-				now = c.time.exact()
+			if !ok && c.time.mayLag(given) {
+				now = max(now, c.time.exact())
 				next, ok = r.law.Take(word, now, n)
 			}
 			if !ok {
+				if seen := slot.Load(); seen != word { // a sweep after a leap of time may have dropped it
+					word = seen
+					continue
+				}
 				return charged{rule: r, word: word, now: now}, true
 			}
 			if slot.CompareAndSwap(word, next) { // 6
@@ -169,6 +173,9 @@ func (m *Limiter[K]) insert(p *place[K], r *rule, key K, k sharded.Key, word uin
 		return charged{}, false
 	}
 	now := m.time.now(given)
+	if m.time.mayLag(given) { // the table reads the exact clock, and says so if a sweep is due
+		now = max(now, m.time.exact())
+	}
 	if now >= m.table.SweepDue() {
 		m.table.CatchUp(now)
 		return charged{}, false

@@ -84,3 +84,17 @@ func TestFloodResetsNobody(t *testing.T) {
 		}
 	}
 }
+
+// TestPeekIsWhatTakeWouldAnswerAtTheCap: a key that equals new gives its place to a new one,
+// so a peek must not call the table full.
+func TestPeekIsWhatTakeWouldAnswerAtTheCap(t *testing.T) {
+	clock := enginetest.NewClock()
+	l := engine.Must[string](engine.TokenBucket(engine.PerSecond(1), 1), engine.WithMaxKeys(1, engine.CapDeny), engine.WithClock(clock))
+	require.True(t, l.Allow("a"))
+	require.False(t, l.Peek("b").Allowed)
+	clock.Advance(time.Second)
+	require.True(t, l.Peek("b").Allowed)
+	require.Equal(t, 1, l.Len(), "a peek drops nobody")
+	require.True(t, l.Allow("b"))
+	require.False(t, l.Peek("a").Allowed)
+}

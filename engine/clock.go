@@ -103,6 +103,10 @@ func (t *timeline) give(now time.Duration, used bool) int64 {
 	return max(int64(now), readClock+1)
 }
 
+// maxTickShare: a coarse clock may lag by this share of a limit's horizon at most. A word
+// charged on the exact clock meanwhile must be readable on coarse time.
+const maxTickShare = 16
+
 // lastNanos is the end of time: one below the largest integer, which stands for a sweep that
 // is never due.
 const lastNanos = math.MaxInt64 - 1
@@ -163,10 +167,9 @@ func (t *timeline) refresh() {
 	}
 }
 
-// isCoarse reports whether a reading may lag behind the exact clock.
-func (t *timeline) isCoarse(given int64) bool {
-	return given == readClock && t.kind.Load() == clockCoarse
-}
+// mayLag reports whether a reading may lag behind the exact clock. It goes by how the limiter
+// was made: the kind of the clock may have changed since the reading.
+func (t *timeline) mayLag(given int64) bool { return given == readClock && t.coarse != nil }
 
 // ticker writes the time since an origin into now, every tick, until it is stopped.
 type ticker struct {

@@ -57,7 +57,7 @@ func TestCoarseClockBound(t *testing.T) {
 			for l.Allow("a") {
 				passed++
 			}
-			require.LessOrEqual(t, passed, burst+perSecond*int(tick)/int(time.Second))
+			require.LessOrEqual(t, int64(passed), int64(burst+perSecond*tick/time.Second))
 			require.GreaterOrEqual(t, passed, burst)
 		}
 	})
@@ -91,5 +91,51 @@ func TestBackgroundSweep(t *testing.T) {
 			synctest.Wait()
 			require.Zero(t, l.Len())
 		})
+	}
+}
+
+// TestCoarseClockBehindTheHorizon: a tick so long that a word charged on the exact clock could
+// not be read on coarse time is refused.
+func TestCoarseClockBehindTheHorizon(t *testing.T) {
+	fast := engine.TokenBucket(engine.Rate{Tokens: 1 << 26, Per: 1}, 5)
+	_, err := engine.New[string](fast, engine.WithCoarseClock(time.Hour))
+	require.ErrorIs(t, err, engine.ErrOption)
+	l, err := engine.New[string](fast, engine.WithCoarseClock(time.Second))
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+}
+
+// reentrant is a clock that leaps and calls back into its limiter while it is read.
+type reentrant struct {
+	now  time.Duration
+	leap func()
+}
+
+func (c *reentrant) Now() time.Duration {
+	if leap := c.leap; leap != nil {
+		c.leap = nil
+		leap()
+	}
+	return c.now
+}
+
+// TestDueTokensAreGrantedWhenTimeLeapsInsideACall: between a call's look at the word and at the
+// clock time leaps beyond the horizon and another call sweeps. The word cannot be read any more:
+// the call must not be refused on it.
+func TestDueTokensAreGrantedWhenTimeLeapsInsideACall(t *testing.T) {
+	clock := &reentrant{}
+	l := engine.Must[string](engine.TokenBucket(engine.Rate{Tokens: 1 << 26, Per: 1}, 5), engine.WithClock(clock))
+	leap := func() {
+		clock.now += 1<<35 + 1<<34
+		require.True(t, l.Allow("other"))
+	}
+	for range 3 {
+		require.True(t, l.AllowN("a", 5))
+		clock.leap = leap
+		require.True(t, l.AllowN("a", 5))
+		clock.leap = leap
+		peek := l.Peek("a")
+		require.True(t, peek.Allowed)
+		require.Zero(t, peek.ResetAfter)
 	}
 }

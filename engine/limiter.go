@@ -99,7 +99,7 @@ func New[K comparable](l Limit, opts ...Option) (*Limiter[K], error) {
 	o, err := gather(opts)
 	hasher, keyErr := sharded.NewHasher[K]()
 	resolver, resolverErr := resolverOf[K](o)
-	if err := errors.Join(l.Validate(), err, keyErr, resolverErr); err != nil {
+	if err := errors.Join(l.Validate(), err, keyErr, resolverErr, o.fitsTick(l)); err != nil {
 		return nil, err
 	}
 	m := &Limiter[K]{hasher: *hasher, resolver: resolver, plain: resolver == nil && len(o.also) == 0}
@@ -145,7 +145,7 @@ func (c *core) init(o *options) {
 	c.sweepInterval = o.sweepInterval
 	c.sweeper = evict.New(c.words, o.sweepInterval)
 	c.policy = o.capPolicy
-	c.book.known = xsync.NewMapOf[Limit, *rule]()
+	c.book.known, c.book.check = xsync.NewMapOf[Limit, *rule](), o.fitsTick
 	if o.stats {
 		c.stats = newCallStats()
 	}

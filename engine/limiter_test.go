@@ -305,3 +305,15 @@ func TestKeysAreForgottenAndBounded(t *testing.T) {
 	l.Sweep()
 	require.Zero(t, l.Len())
 }
+
+// TestTakeAtAfterAllowOfALog: a log too goes on from the limiter's own clock.
+func TestTakeAtAfterAllowOfALog(t *testing.T) {
+	l := engine.Must[string](engine.SlidingLog(1, time.Hour))
+	require.True(t, l.Allow("a"))
+	d := l.TakeAt(-2*time.Hour, "a", 1)
+	require.False(t, d.Allowed)
+	require.LessOrEqual(t, d.RetryAfter, time.Hour)
+	d3 := l.TakeAt(-2*time.Hour, "b", 1)
+	require.True(t, d3.Allowed)
+	require.False(t, l.TakeAt(-time.Hour, "b", 1).Allowed, "time moved back: an hour passed between -2h and -1h")
+}

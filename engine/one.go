@@ -77,14 +77,18 @@ func (m *Limiter[K]) peekOne(p *place[K], r *rule, key K, n, given int64) Decisi
 // peekWord describes a call of n >= 0 permits on a key's word.
 func (m *Limiter[K]) peekWord(p *place[K], r *rule, key K, k sharded.Key, n, given int64) Decision {
 	for {
+		due := m.table.SweepDue()
 		word, law, known := m.table.Lookup(k)
 		now := m.time.now(given)
 		if now >= m.table.SweepDue() {
 			m.table.CatchUp(now)
 			continue
 		}
-		if m.time.isCoarse(given) {
-			now = m.time.exact()
+		if due != m.table.SweepDue() { // swept in between: after a leap the word is unreadable
+			continue
+		}
+		if m.time.mayLag(given) {
+			now = max(now, m.time.exact())
 		}
 		if !known {
 			return m.peekNew(p, r, key, k, n, now, given)
@@ -97,12 +101,12 @@ func (m *Limiter[K]) peekWord(p *place[K], r *rule, key K, k sharded.Key, n, giv
 func (m *Limiter[K]) peekNew(p *place[K], r *rule, key K, k sharded.Key, n, now, given int64) Decision {
 	word := r.law.Fresh(now)
 	if g := p.logs.Load(); g != nil && !k.IsOverflow() {
-		if used, ok := g.Used(key, now); ok { // not moved yet
+		if used, ok := g.UsedBy(key, now); ok { // not moved yet
 			word = r.law.Carry(permits(used), now)
 			return decision(r.law.Inspect(word, now, n), r.law.Capacity())
 		}
 	}
-	if k.IsOverflow() || !m.table.AtCap() || n == 0 || n > r.law.Capacity() {
+	if k.IsOverflow() || m.table.HasRoom(k, now) || n == 0 || n > r.law.Capacity() {
 		return decision(r.law.Inspect(word, now, n), r.law.Capacity())
 	}
 	switch m.policy {

@@ -123,6 +123,16 @@ func gather(opts []Option) (*options, error) {
 // saves.
 const minTick = 10 * time.Microsecond
 
+// fitsTick reports a limit whose words the coarse clock, if there is one, could not read.
+func (o *options) fitsTick(l Limit) error {
+	law := l.law()
+	if !o.coarse || law == nil || int64(o.tick) <= law.Horizon()/maxTickShare {
+		return nil
+	}
+	return fmt.Errorf("%w: WithCoarseClock(%v): use at most %v with the limit %v",
+		ErrOption, o.tick, time.Duration(law.Horizon()/maxTickShare), l)
+}
+
 func (o *options) validate() error {
 	var errs []error
 	bad := func(format string, args ...any) {
@@ -138,7 +148,7 @@ func (o *options) validate() error {
 		bad("WithAlso of %d limits: use at most %d", len(o.also), maxRules-1)
 	}
 	for i, l := range o.also {
-		if err := l.Validate(); err != nil {
+		if err := errors.Join(l.Validate(), o.fitsTick(l)); err != nil {
 			errs = append(errs, fmt.Errorf("engine: WithAlso, limit %d: %w", i+1, err))
 		}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -76,7 +77,7 @@ func (m *Limiter[K]) ask(key K) (l Limit, ok, panicked bool) {
 // capacity, at the old rate up to that call and at the new rate from then on. Errors: those of
 // [Limit.Validate], and [ErrOption] if this limiter has met too many different limits (65,536).
 func (m *Limiter[K]) SetLimit(l Limit) error {
-	if err := l.Validate(); err != nil {
+	if err := errors.Join(l.Validate(), m.book.check(l)); err != nil {
 		return err
 	}
 	r := m.book.learn(l, m.table)

@@ -66,6 +66,7 @@ const maxLimits = 1 << 16
 // allocate.
 type ruleBook struct {
 	known *xsync.MapOf[Limit, *rule] // nil rule: the limit is invalid
+	check func(Limit) error          // what else, besides the limit's numbers, rules it out
 	mu    sync.Mutex                 // guards additions
 }
 
@@ -80,7 +81,7 @@ func (b *ruleBook) learn(l Limit, table *sharded.Table) *rule {
 		return r
 	}
 	var r *rule
-	if l.Validate() == nil {
+	if l.Validate() == nil && b.check(l) == nil {
 		r = newRule(l, table)
 	}
 	b.known.Store(l, r)

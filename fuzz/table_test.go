@@ -21,8 +21,11 @@ func FuzzTable(f *testing.F) {
 	f.Add(uint16(300), uint8(2), []byte{200, 1, 200, 2, 200, 3, 200, 4, 4, 4, 4, 4})
 	f.Fuzz(func(t *testing.T, maxKeys uint16, policy uint8, data []byte) {
 		clock := enginetest.NewClock()
-		l, err := engine.New[uint32](engine.TokenBucket(engine.PerHour(1), 1),
-			engine.WithClock(clock), engine.WithMaxKeys(int(maxKeys), engine.CapPolicy(policy%3)))
+		opts := []engine.Option{engine.WithClock(clock)}
+		if maxKeys > 0 {
+			opts = append(opts, engine.WithMaxKeys(int(maxKeys), engine.CapPolicy(policy%3)))
+		}
+		l, err := engine.New[uint32](engine.TokenBucket(engine.PerHour(1), 1), opts...)
 		require.NoError(t, err)
 		full := map[uint32]time.Duration{} // when each key held is full again
 		s := stream(data)

@@ -1,10 +1,6 @@
 package sharded
 
-import (
-	"math"
-
-	"github.com/penstock-go/penstock/atomicstate"
-)
+import "github.com/penstock-go/penstock/atomicstate"
 
 // Refund gives back n permits that were charged to k under limit at the time charged, as
 // far as the law can give them back without minting, and reports whether anything was. A
@@ -25,7 +21,7 @@ func (t *Table) Refund(k Key, limit uint32, charged, n int64) bool {
 			return false
 		}
 		if slot.CompareAndSwap(word, next) {
-			t.mayForget(k)
+			t.lookAgain(k)
 			return true
 		}
 	}
@@ -48,20 +44,8 @@ func (t *Table) Reset(k Key) bool {
 			continue
 		}
 		if s.word.CompareAndSwap(word, t.law(limitOf(s.check)).Fresh(t.clock())) {
-			t.mayForget(k)
+			t.lookAgain(k)
 			return true
 		}
 	}
-}
-
-// mayForget tells a table at its cap that k's leaf may have something to forget earlier than it
-// thought.
-func (t *Table) mayForget(k Key) {
-	if t.maxKeys == 0 {
-		return
-	}
-	l := t.dir.Load().leafOf(k.Hash)
-	l.mu.Lock()
-	l.retryForget = math.MinInt64
-	l.mu.Unlock()
 }

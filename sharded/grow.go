@@ -57,7 +57,6 @@ func until(law atomicstate.Law, word uint64, now int64) int64 {
 // too much is left. It reports false if the leaf cannot be split any further. The caller
 // holds l's lock, and must start again from the directory.
 func (t *Table) grow(l *leaf, now int64) bool {
-	now = max(now, t.clock())
 	c := t.survey(l, now, now)
 	if int(l.used)-c.forgettable <= splitLive {
 		t.rebuild(l, now, now)

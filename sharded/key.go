@@ -75,6 +75,7 @@ const (
 	kind32
 	kind64
 	kindAddr
+	kindAddrPort
 )
 
 // NewHasher returns a hasher with fresh random seeds. Key types that contain
@@ -95,8 +96,11 @@ func NewHasher[K comparable]() (*Hasher[K], error) {
 
 // kindOf chooses the cheapest fingerprint for a type.
 func kindOf(t reflect.Type) keyKind {
-	if t == reflect.TypeFor[netip.Addr]() {
+	switch t {
+	case reflect.TypeFor[netip.Addr]():
 		return kindAddr
+	case reflect.TypeFor[netip.AddrPort]():
+		return kindAddrPort
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -157,8 +161,16 @@ func (h *Hasher[K]) Key(key K) Key {
 	case kind8:
 		return h.integer(uint64(*(*uint8)(p)))
 	case kindAddr:
-		if a := *(*netip.Addr)(p); a.Is4() {
+		a := *(*netip.Addr)(p)
+		if a.Is4() {
 			return h.ipv4(a)
+		}
+		if a.Zone() != "" {
+			return h.zoned(a, 0)
+		}
+	case kindAddrPort:
+		if a := *(*netip.AddrPort)(p); a.Addr().Zone() != "" {
+			return h.zoned(a.Addr(), a.Port())
 		}
 	}
 	return Key{Hash: maphash.Comparable(h.first, key), Check: maphash.Comparable(h.second, key) & checkMask}
@@ -178,6 +190,18 @@ func (h *Hasher[K]) Bytes(b []byte) Key {
 func (h *Hasher[K]) ipv4(a netip.Addr) Key {
 	b := a.As4()
 	return h.integer(uint64(b[0])<<24 | uint64(b[1])<<16 | uint64(b[2])<<8 | uint64(b[3]))
+}
+
+// zoned fingerprints an IPv6 address by the text of its zone. The address itself holds a
+// canonical pointer in the zone's place, which the runtime forgets with the last address of
+// that zone: the next one would have another fingerprint, and a limit of its own.
+func (h *Hasher[K]) zoned(a netip.Addr, port uint16) Key {
+	key := struct {
+		ip   [16]byte
+		zone string
+		port uint16
+	}{a.As16(), a.Zone(), port}
+	return Key{Hash: maphash.Comparable(h.first, key), Check: maphash.Comparable(h.second, key) & checkMask}
 }
 
 // integer mixes x by a keyed bijection of 64 bits (xor with a secret, two products with

@@ -17,10 +17,11 @@ type userID int32
 func TestHasherKinds(t *testing.T) {
 	require.Equal(t, kindString, kind[string](t))
 	require.Equal(t, kind32, kind[userID](t))
-	require.Equal(t, kind64, kind[int](t))
+	require.Equal(t, kind64, kind[int64](t))
 	require.Equal(t, kind8, kind[bool](t))
 	require.Equal(t, kind16, kind[uint16](t))
 	require.Equal(t, kindAddr, kind[netip.Addr](t))
+	require.Equal(t, kindAddrPort, kind[netip.AddrPort](t))
 	require.Equal(t, kindComparable, kind[route](t))
 	require.Equal(t, kindComparable, kind[[16]byte](t))
 	require.Equal(t, kindComparable, kind[netip.Prefix](t))

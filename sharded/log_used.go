@@ -1,8 +1,8 @@
 package sharded
 
-// Used returns the permits of key that count at now under its own limit, or at the latest time
+// UsedBy returns the permits of key that count at now under its own limit, or at the latest time
 // that it has seen; ok is false if it has no log.
-func (g *Logs[K]) Used(key K, now int64) (used int64, ok bool) {
+func (g *Logs[K]) UsedBy(key K, now int64) (used int64, ok bool) {
 	r, found := g.rings.Load(key)
 	if !found {
 		return 0, false

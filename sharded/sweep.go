@@ -140,16 +140,18 @@ func (p pass) worth(c census) bool {
 }
 
 // sweepLeaf treats the leaf that holds the coordinate at and returns the coordinate after
-// it.
+// it, or at itself if that leaf was replaced meanwhile.
 func (t *Table) sweepLeaf(at uint64, p pass) (next uint64, dropped int) {
 	l := t.dir.Load().leafAt(at)
 	c := t.survey(l, p.base, p.now)
 	if p.worth(c) {
 		l.mu.Lock()
-		if !l.replaced {
-			dropped = t.rebuild(l, p.base, p.now)
-			c.used -= dropped
+		if l.replaced { // its words stand elsewhere by now, and not judged by this sweep
+			l.mu.Unlock()
+			return at, 0
 		}
+		dropped = t.rebuild(l, p.base, p.now)
+		c.used -= dropped
 		l.mu.Unlock()
 	}
 	if c.used <= mergeUsed {

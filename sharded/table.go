@@ -117,7 +117,11 @@ func (t *Table) Insert(k Key, limit uint32, now, n int64, move Move) (Outcome, u
 		return Retry, 0, 0
 	}
 	if own == nil && l.used >= maxUsed {
-		if !t.grow(l, now) {
+		now, ready := t.timeIn(l, now)
+		switch {
+		case !ready:
+			return Retry, 0, 0
+		case !t.grow(l, now):
 			return Full, t.law(limit).Fresh(now), now
 		}
 		return Retry, 0, 0
@@ -125,7 +129,10 @@ func (t *Table) Insert(k Key, limit uint32, now, n int64, move Move) (Outcome, u
 	if other := l.findOther(id); other != nil {
 		return t.convert(l, other, own, id, now, n)
 	}
-	now = max(now, t.clock(), l.floor)
+	now, ready := t.timeIn(l, now)
+	if !ready {
+		return Retry, 0, 0
+	}
 	if move != nil {
 		if used, ok := move(now); ok {
 			return t.settle(l, own, id, used, now, n)
@@ -134,17 +141,31 @@ func (t *Table) Insert(k Key, limit uint32, now, n int64, move Move) (Outcome, u
 	return t.add(l, own, id, now, n)
 }
 
+// timeIn returns the time of a change to l: not before now, the clock, and the leaf's floor.
+// It reports false if time has leapt so far that a sweep must come first: that sweep reads
+// words where the last one left off, and a word charged at such a time cannot be read there.
+// The caller holds l's lock and must start again; its own clock then shows that a sweep is due.
+func (t *Table) timeIn(l *leaf, now int64) (at int64, ready bool) {
+	at = max(now, t.clock(), l.floor)
+	return at, at < t.sweepDue.Load()
+}
+
 // convert moves a key's usage from another limit to the one in id, applies this take, and
 // publishes the result. Charging under the lock means that two alternating limits cannot
 // livelock. The caller holds l's lock and made sure of room.
 func (t *Table) convert(l *leaf, other *slot, own *atomic.Uint64, id identity, now, n int64) (Outcome, uint64, int64) {
 	old := other.word.Swap(atomicstate.Superseded)
-	now = max(now, t.clock(), l.floor) // read after the swap: no later charge can be in old
+	now, ready := t.timeIn(l, now) // read after the swap: no later charge can be in old
+	if !ready {
+		other.word.Store(old) // nothing was read or published in between: as if it had not been swapped
+		return Retry, 0, 0
+	}
 	law := t.law(limitOf(id.check))
 	word, outcome := atomicstate.Convert(t.law(limitOf(other.check)), old, law, now), Denied
 	if next, ok := law.Take(word, now, n); ok {
 		word, outcome = next, Charged
 	}
+	l.retryForget = math.MinInt64 // the new limit may earn faster
 	l.put(own, id, word)
 	t.counters.conversions.Add(1)
 	return outcome, word, now
@@ -163,8 +184,8 @@ func (t *Table) add(l *leaf, own *atomic.Uint64, id identity, now, n int64) (Out
 	if !id.isOverflow() && !t.reserveKey() {
 		return t.makeRoom(l, now), fresh, now
 	}
-	l.put(own, id, word)
 	l.retryForget = min(l.retryForget, until(law, word, now))
+	l.put(own, id, word)
 	t.counters.inserts.Add(1)
 	return Charged, word, now
 }
@@ -179,11 +200,16 @@ func (l *leaf) put(own *atomic.Uint64, id identity, word uint64) {
 	l.insert(id, word)
 }
 
-// reserveKey counts one more key unless the cap is reached.
+// reserveKey counts one more key unless the cap is reached. It never counts beyond the cap,
+// not even for a moment, in which a place that was freed would be hidden from others.
 func (t *Table) reserveKey() bool {
+	if t.maxKeys == 0 {
+		t.keys.Add(1)
+		return true
+	}
 	for {
 		n := t.keys.Load()
-		if t.maxKeys > 0 && n >= t.maxKeys {
+		if n >= t.maxKeys {
 			return false
 		}
 		if t.keys.CompareAndSwap(n, n+1) {
@@ -195,20 +221,52 @@ func (t *Table) reserveKey() bool {
 // MaxKeys returns the cap on keys, 0 if there is none.
 func (t *Table) MaxKeys() int64 { return t.maxKeys }
 
-// AtCap reports whether the cap on keys is reached.
-func (t *Table) AtCap() bool { return t.maxKeys > 0 && t.keys.Load() >= t.maxKeys }
+// HasRoom reports whether a new key k would get a slot at now: the cap on keys is not
+// reached, or something in its leaf can be forgotten. It locks that leaf if the cap is reached.
+func (t *Table) HasRoom(k Key, now int64) bool {
+	for {
+		if t.maxKeys == 0 || t.keys.Load() < t.maxKeys {
+			return true
+		}
+		l := t.dir.Load().leafOf(k.Hash)
+		l.mu.Lock()
+		replaced, found := l.replaced, t.canForget(l, now)
+		l.mu.Unlock()
+		if !replaced {
+			return found
+		}
+	}
+}
 
-// makeRoom rebuilds a leaf at the cap to forget what equals new: Retry if that freed a
-// key, else Full. Until retryForget it does not even look. That time was right for the words
-// that the leaf then held; a refund, a reset or a key added since may be new earlier, and is
-// overlooked until then or until a sweep rebuilds the leaf.
-func (t *Table) makeRoom(l *leaf, now int64) Outcome {
+// canForget reports whether a rebuild of l at now would forget anything. While nothing in
+// the leaf can have become new it does not even look. The caller holds l's lock.
+func (t *Table) canForget(l *leaf, now int64) bool {
 	if now < l.retryForget {
-		return Full
+		return false
 	}
 	c := t.survey(l, now, now)
 	if c.forgettable == 0 {
 		l.retryForget = c.nextForget
+	}
+	return c.forgettable > 0
+}
+
+// lookAgain makes the next new key at the cap look for something to forget in the leaf of k,
+// which owes less since and may be new earlier than was thought.
+func (t *Table) lookAgain(k Key) {
+	if t.maxKeys == 0 {
+		return
+	}
+	l := t.dir.Load().leafOf(k.Hash)
+	l.mu.Lock()
+	l.retryForget = math.MinInt64
+	l.mu.Unlock()
+}
+
+// makeRoom rebuilds a leaf at the cap to forget what equals new: Retry if there was
+// anything, else Full.
+func (t *Table) makeRoom(l *leaf, now int64) Outcome {
+	if !t.canForget(l, now) {
 		return Full
 	}
 	t.rebuild(l, now, now)

@@ -1,0 +1,90 @@
+package sharded
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// leaper is a clock that stands at 0 for so many readings and then leaps.
+type leaper struct{ readings, leap int64 }
+
+func (c *leaper) now() int64 {
+	if c.readings--; c.readings < 0 {
+		return c.leap
+	}
+	return 0
+}
+
+// TestNeverOverAdmitWhenTimeLeapsInsideInsert: time leaps beyond the horizon after a caller
+// looked whether a sweep is due and before the new key's time is read. The sweep that follows
+// reads words where the last one left off and must not meet this one.
+func TestNeverOverAdmitWhenTimeLeapsInsideInsert(t *testing.T) {
+	for stand := range int64(8) {
+		const leap = int64(100 * time.Hour)
+		clock := &leaper{readings: 1 << 40}
+		table := NewTable(clock.now, 0)
+		law := table.Register(newBucket(t, 1<<26, 1, 5))
+		h, _ := NewHasher[int]()
+		mustCharge(t, table, h.Key(-1), law, 1)
+		clock.readings, clock.leap = stand, leap
+		admitted := 0
+		for range 12 {
+			ok, at, _ := charge(table, h.Key(1), law, 1)
+			if ok && (at == leap || at == 0 && clock.readings < 0) {
+				admitted++
+			}
+		}
+		require.LessOrEqual(t, admitted, 5, "stand %d", stand)
+	}
+}
+
+// TestUsageSurvivesChangeWhenTimeLeapsInsideConvert is the same for a key whose limit changes.
+func TestUsageSurvivesChangeWhenTimeLeapsInsideConvert(t *testing.T) {
+	for stand := range int64(8) {
+		const leap = int64(100 * time.Hour)
+		clock := &leaper{readings: 1 << 40}
+		table := NewTable(clock.now, 0)
+		law := table.Register(newBucket(t, 1<<26, 1, 5))
+		other := table.Register(newBucket(t, 1<<25, 1, 5))
+		h, _ := NewHasher[int]()
+		mustCharge(t, table, h.Key(1), law, 5)
+		clock.readings, clock.leap = stand, leap
+		admitted := 0
+		for range 12 {
+			if ok, _, _ := charge(table, h.Key(1), other, 1); ok {
+				admitted++
+			}
+		}
+		require.Equal(t, 5, admitted, "stand %d", stand)
+		checkInvariants(t, table)
+	}
+}
+
+// TestSweepComesBackToALeafThatWasReplaced: a leaf that is replaced between the sweep's look
+// and its lock must be judged all the same, or its words stay from before a leap.
+func TestSweepComesBackToALeafThatWasReplaced(t *testing.T) {
+	now := int64(0)
+	table := NewTable(func() int64 { return now }, 0)
+	law := table.Register(newBucket(t, 1<<26, 1, 5))
+	h, _ := NewHasher[int]()
+	for i := range maxUsed {
+		mustCharge(t, table, h.Key(i), law, 5)
+	}
+	l := table.dir.Load().leafAt(0)
+	l.mu.Lock()
+	swept := make(chan int)
+	go func() { swept <- table.sweepAllForTest(int64(100 * time.Hour)) }()
+	time.Sleep(20 * time.Millisecond) // the sweep has looked and waits for the leaf
+	table.split(l, 0)
+	l.mu.Unlock()
+	require.Equal(t, maxUsed, <-swept)
+	require.Zero(t, table.Len())
+}
+
+func (t *Table) sweepAllForTest(now int64) int {
+	t.sweep.mu.Lock()
+	defer t.sweep.mu.Unlock()
+	return t.sweepAll(now)
+}
