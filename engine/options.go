@@ -24,6 +24,7 @@ const (
 // Clock is a source of time for [WithClock]. Now returns the time since an origin of its
 // choice. It must be safe for concurrent use. It need not be monotonic: a step back counts
 // as no time passed (steps of less than a millisecond may make a call wait as much longer).
+// It must not call the limiter, which may wait for it.
 type Clock interface {
 	// Now returns the time since the clock's origin.
 	Now() time.Duration
