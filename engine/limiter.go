@@ -29,17 +29,18 @@ import (
 // the order of clock readings; a token that is due is granted at its nanosecond; a denied call
 // writes nothing.
 //
-// Cost: a call on a known key hashes it (strings twice), probes a few neighbouring slots, reads
-// the clock and, if allowed, writes one word; it takes no lock and does not allocate. If another
-// call was first it loads the word and reads the clock again; while the leaf of its key is
-// rebuilt it waits for that. A new key locks one of the table's leaves. Memory: 12 KiB, or some
-// 42 bytes a key, whatever the keys' length; a key that equals a new one is forgotten. A
-// [SlidingLog] costs more: a lock for each key, and memory for each admission.
+// Cost: a call on a known key hashes it twice (integers and IPv4 addresses once), probes a few
+// neighbouring slots, reads the clock and, if allowed, writes one word; it takes no lock and
+// does not allocate. If another call was first it loads the word and reads the clock again;
+// while the leaf of its key is rebuilt it waits for that. A new key locks one of the table's
+// leaves. Memory: 12 KiB, or some 42 bytes a key, whatever the keys' length; a key that equals a
+// new one is forgotten. A [SlidingLog] costs more: a lock for each key, and memory for each
+// admission.
 //
 // A key that does not equal itself (a floating-point NaN) is a new one at every call.
 //
 // A Limiter counts what one process admits while it runs: it is not for a limit that several
-// processes share or that must outlive a restart. It answers at once and never waits.
+// processes share or that must outlive a restart. It answers; it does not wait for permits.
 //
 // Make one with [New] or [Must]; the zero value is not usable and a Limiter must not be copied.
 //

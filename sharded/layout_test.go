@@ -59,8 +59,10 @@ func TestBytesAKeyInTheLimit(t *testing.T) {
 	} {
 		require.InDelta(t, c.denser, c.density(0), 1e-9)
 		require.InDelta(t, c.sparse, c.density(1), 1e-9)
-		fewest, most := math.Inf(1), 0.0
-		for exponent := 20.0; exponent < 21; exponent += 1.0 / 64 {
+		fewest, most, sum := math.Inf(1), 0.0, 0.0
+		const samples = 64
+		for sample := range samples {
+			exponent := 20 + float64(sample)/samples
 			keys, leaves, deepest := maxUsed*math.Exp2(exponent), 0.0, 0.0
 			const steps = 2000
 			for i := range steps {
@@ -69,10 +71,11 @@ func TestBytesAKeyInTheLimit(t *testing.T) {
 				deepest = max(deepest, depth)
 			}
 			perKey := (leaves*leafBytes + 8*math.Exp2(deepest)) / keys
-			fewest, most = min(fewest, perKey), max(most, perKey)
+			fewest, most, sum = min(fewest, perKey), max(most, perKey), sum+perKey
 		}
 		require.InDelta(t, c.fewest, fewest, 0.5)
 		require.InDelta(t, c.most, most, 0.5)
+		require.InDelta(t, 41, sum/samples, 0.5, "the mean")
 	}
 }
 

@@ -48,8 +48,8 @@ type slot struct {
 }
 
 // leaf is a small table of slots with linear probing. It holds no pointers, so the
-// garbage collector never looks inside. mu guards the header, but for depth and prefix,
-// which never change; words are read without it (see the package comment), and it is
+// garbage collector never looks inside. mu guards the header, but for depth, prefix
+// and floor, which do not change once the leaf is published; words are read without it (see the package comment), and it is
 // needed to fill a slot or to freeze one.
 type leaf struct {
 	mu       sync.Mutex

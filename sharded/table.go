@@ -329,5 +329,5 @@ func (l *leaf) any(k Key) *slot {
 	}
 }
 
-// Len returns the number of keys held, the exempt ones included.
+// Len returns the number of keys held; the shared overflow buckets are not counted.
 func (t *Table) Len() int { return int(t.keys.Load()) }
