@@ -36,8 +36,8 @@ type model interface {
 type kind struct {
 	algorithm string
 	also      []string
-	most      int64         // permits a window
-	spans     time.Duration // windows in which a permit weighs something, 0 for a bucket
+	most      int64 // permits a window
+	spans     int64 // windows in which a permit weighs something, 0 for a bucket
 	model     func(tokens int64, per time.Duration, burst int64) model
 }
 
@@ -265,7 +265,7 @@ func (w *walk) later() int64 {
 
 func (w *walk) full() int64 {
 	if w.kind.spans > 0 {
-		return int64(w.kind.spans * w.per)
+		return w.kind.spans * int64(w.per)
 	}
 	return int64(min(float64(w.spec.Burst)*float64(w.per)/float64(w.tokens), float64(farthest)))
 }

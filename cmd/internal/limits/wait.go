@@ -35,14 +35,14 @@ func timeToEarn(s Spec, n int64) time.Duration {
 
 // windows is LongestWait of an algorithm in which a permit weighs nothing any
 // more after so many windows.
-func windows(count time.Duration) func(Spec, int64) time.Duration {
+func windows(count int64) func(Spec, int64) time.Duration {
 	return func(s Spec, n int64) time.Duration {
 		switch {
 		case n < 0 || n > s.Tokens || s.Tokens <= 0:
 			return engine.Never
-		case s.Per > math.MaxInt64/count:
+		case int64(s.Per) > math.MaxInt64/count:
 			return math.MaxInt64
 		}
-		return count * s.Per
+		return time.Duration(count * int64(s.Per))
 	}
 }
