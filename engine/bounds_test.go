@@ -131,11 +131,11 @@ func TestLeakyQueueBound(t *testing.T) {
 	require.Greater(t, longest, (capacity-2)*apart)
 }
 
-// TestSteadyOverload: what passes in 100 windows if a call is made at every instant. A sliding
+// TestSteadyOverload: what passes in 20 windows if a call is made at every instant. A sliding
 // window grants one permit a window less than its limit from the second on, and a limit of one
 // only every other window.
 func TestSteadyOverload(t *testing.T) {
-	const window, windows = 60, 100
+	const window, windows = 60, 20
 	for limit := int64(1); limit <= 6; limit++ {
 		rate := engine.Rate{Tokens: limit, Per: window}
 		sliding := limit + (windows-1)*(limit-1)
