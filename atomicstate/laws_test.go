@@ -82,12 +82,7 @@ func TestLawsEqualTheirOracles(t *testing.T) {
 					if rnd.IntN(40) == 0 {
 						n = law.Capacity() + 1 + rnd.Int64N(1000)
 					}
-					at := now
-					if rnd.IntN(10) == 0 {
-						at -= rnd.Int64N(int64(scale) * 4) // a step back: the law is told max(now, last)
-						at = max(at, now)
-					}
-					compareCall(t, law, model, &word, at, n, &denials)
+					compareCall(t, law, model, &word, now, n, &denials)
 					calls++
 				}
 			}
@@ -208,6 +203,24 @@ func TestWindowBounds(t *testing.T) {
 		require.ErrorIs(t, err, c.fixed, fmt.Sprint(c))
 		_, err = atomicstate.NewSlidingWindow(c.limit, c.window)
 		require.ErrorIs(t, err, c.slides, fmt.Sprint(c))
+	}
+}
+
+// TestWordsHoldUsageBeyondTheLimit: as much as the documents say.
+func TestWordsHoldUsageBeyondTheLimit(t *testing.T) {
+	huge := atomicstate.Usage{Units: math.MaxUint64, PerPermit: 1}
+	for _, c := range []struct {
+		law  atomicstate.Law
+		want int64
+	}{
+		{must(atomicstate.NewFixedWindow(1, 1100*time.Microsecond)), 1<<40 - 1},
+		{must(atomicstate.NewFixedWindow(1, time.Hour)), 1<<40 - 1},
+		{must(atomicstate.NewFixedWindow(1<<45, time.Hour)), 1<<47 - 1},
+		{must(atomicstate.NewSlidingWindow(1, time.Second)), 1<<24 - 1},
+		{must(atomicstate.NewSlidingWindow(1, 18*time.Second)), 1<<27 - 1},
+		{must(atomicstate.NewSlidingWindow(1, time.Hour)), 1<<27 - 1},
+	} {
+		require.Equal(t, c.want, c.law.Usage(c.law.Carry(huge, 5), 5).Permits())
 	}
 }
 

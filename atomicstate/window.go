@@ -12,6 +12,10 @@ const (
 	minIndexBits = 5
 	// minWindowHorizon is the shortest horizon accepted, as for buckets (2^61 / 2^26 ns).
 	minWindowHorizon = int64(1) << 35
+	// easyHorizon is the horizon that is left to an index while counts are widened: 36 minutes.
+	easyHorizon = int64(1) << 41
+	// maxCountBits is as wide as a count is made without need.
+	maxCountBits = 40
 )
 
 // grid is the division of time into windows, aligned at time 0, and of the value of a word
@@ -20,8 +24,9 @@ const (
 //	fixed window      | index            | count |
 //	sliding window    | index | previous | count |
 //
-// The index is kept mod 2^indexBits and read as the nearest to the present; a count has a bit
-// more than the limit needs, for usage carried from a larger limit.
+// The index is kept mod 2^indexBits and read as the nearest to the present. A count has a bit more
+// than the limit needs at least, and all that the index can spare up to 40, for usage carried from
+// a larger limit: for windows of a second that is 2^40 permits, or 2^24 in each of two counts.
 type grid struct {
 	limit     int64
 	window    int64 // ns
@@ -38,6 +43,9 @@ func newGrid(limit int64, window time.Duration, counts uint) (grid, error) {
 		return grid{}, fmt.Errorf("%w: window %v: use a window above 0", ErrWindow, window)
 	}
 	g := grid{limit: limit, window: nanos(window), countBits: uint(bits.Len64(uint64(limit))) + 1}
+	if spare := (ValueBits - easyIndexBits(g.window)) / counts; spare > g.countBits {
+		g.countBits = min(spare, max(g.countBits, maxCountBits))
+	}
 	if used := g.countBits * counts; used <= ValueBits-minIndexBits {
 		g.indexBits = ValueBits - used
 		if g.horizon() >= minWindowHorizon {
@@ -45,6 +53,11 @@ func newGrid(limit int64, window time.Duration, counts uint) (grid, error) {
 		}
 	}
 	return grid{}, fmt.Errorf("%w: %d in %v: use a smaller limit or a longer window", ErrTooLarge, limit, window)
+}
+
+// easyIndexBits is the least width of an index, 8 bits or more, with an easy horizon.
+func easyIndexBits(window int64) uint {
+	return max(8, 1+uint(bits.Len64(uint64(easyHorizon/window))))
 }
 
 // horizon is how long an index can be told from its namesakes: 2^(indexBits-1) windows.

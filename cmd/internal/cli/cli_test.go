@@ -101,7 +101,7 @@ func TestVersion(t *testing.T) {
 
 func TestUsageErrors(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                                                         `expected one of "demo", "check", "replay"; see penstock --help`,
+		"":                                                         `expected one of "demo", "check", "replay", "plot"; see penstock --help`,
 		"frobnicate":                                               "unexpected argument frobnicate",
 		"replay":                                                   "penstock replay --help",
 		"replay x.log":                                             "replay needs --rate N/DURATION, for example --rate 10/1s, or --limit",

@@ -28,6 +28,7 @@ type grammar struct {
 	Demo    demoCmd          `cmd:"" help:"Show a token bucket and a sliding window at work."`
 	Check   checkCmd         `cmd:"" help:"Run call-by-call cases and compare every answer."`
 	Replay  replayCmd        `cmd:"" help:"Replay access logs against a limit: who would have been denied?"`
+	Plot    plotCmd          `cmd:"" help:"Draw how each algorithm answers the same load, as SVG files."`
 	Version kong.VersionFlag `help:"Print the version and stop."`
 }
 
