@@ -403,3 +403,32 @@ func TestInsertOfAKeyThatIsThere(t *testing.T) {
 	require.Equal(t, 1, table.Len())
 	checkInvariants(t, table)
 }
+
+// TestConversionReadsTheClockAfterTheSwap: a take between the two is either in what is carried,
+// at a time not before its own, or does not happen.
+func TestConversionReadsTheClockAfterTheSwap(t *testing.T) {
+	const late = 900
+	now, read := int64(0), func() {}
+	table := NewTable(func() int64 { read(); return now }, 0)
+	law := table.Register(newBucket(t, 1, 1000, 5))
+	fast := table.Register(newBucket(t, 1, 1, 5))
+	h, _ := NewHasher[int]()
+	k := h.Key(1)
+	mustCharge(t, table, k, law, 1)
+	word, value := table.Find(k, law)
+	kept := int64(0)
+	read = func() { // while the conversion reads its clock, another processor takes at a later time
+		read = func() {}
+		if next, ok := table.law(law).Take(value, late, 4); ok && word.CompareAndSwap(value, next) {
+			kept += 4
+		}
+	}
+	table.Insert(k, fast, 0, 1)
+	now = late
+	for range 6 {
+		if ok, _, _ := charge(table, k, fast, 1); ok {
+			kept++
+		}
+	}
+	require.EqualValues(t, 5, kept)
+}
