@@ -29,10 +29,6 @@ const (
 // is the line of x86-64 and of most arm64; where lines are longer only speed is lost.
 const cacheLineBytes = 64
 
-// latestGrain is how far a user's clock must progress before the latest time seen is
-// written again, so that the word is read-mostly.
-const latestGrain = int64(time.Millisecond)
-
 // timeline is a limiter's time, in nanoseconds since an origin of its own: any int64 up to
 // lastNanos. It must not be copied once in use.
 type timeline struct {
@@ -41,7 +37,7 @@ type timeline struct {
 	user   Clock
 	coarse *ticker
 
-	_      [cacheLineBytes]byte // latest is written by calls, the fields above hardly ever
+	_      [cacheLineBytes]byte // latest is written by calls that see time progress, the fields above hardly ever
 	latest atomic.Int64         // latest time seen, for clockUser and clockGiven
 	_      [cacheLineBytes - 8]byte
 }
@@ -63,7 +59,7 @@ func (t *timeline) init(o *options) {
 func (t *timeline) exact() int64 { return int64(time.Since(t.origin)) }
 
 // now returns the time of a decision: what the caller gave, or the clock's reading. It does
-// not move back, but for steps of a user's clock of less than latestGrain.
+// not move back.
 func (t *timeline) now(given int64) int64 {
 	if t.isMonotonic(given) {
 		return t.exact()
@@ -84,9 +80,9 @@ func (t *timeline) nowSlow(given int64) int64 {
 	case clockCoarse:
 		return t.coarse.now.Load()
 	case clockUser:
-		return t.follow(int64(t.user.Now()))
+		return t.advance(int64(t.user.Now()))
 	default:
-		return t.follow(t.exact())
+		return t.advance(t.exact())
 	}
 }
 
@@ -125,21 +121,8 @@ func (t *timeline) advance(now int64) int64 {
 	}
 }
 
-// follow holds a user's clock monotonic to within latestGrain, and writes only when so much
-// time has passed. (Where latest+latestGrain wraps, at the end of time, it writes each time.)
-func (t *timeline) follow(now int64) int64 {
-	latest := t.latest.Load()
-	if now <= latest {
-		return latest
-	}
-	if now >= latest+latestGrain || now > lastNanos {
-		return t.advance(now)
-	}
-	return now
-}
-
-// settled returns a time at or after the stamps of all charges published (for a user's clock,
-// less a grain), without calling the user's code: the table asks for it under its locks.
+// settled returns a time at or after the stamps of all charges published, without calling the
+// user's code: the table asks for it under its locks.
 func (t *timeline) settled() int64 {
 	switch t.kind.Load() {
 	case clockUser, clockGiven:

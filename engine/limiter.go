@@ -76,7 +76,6 @@ type core struct {
 	sweepInterval time.Duration
 	policy        CapPolicy
 	capped        capCounters
-	resets        atomic.Uint64 // calls of Reset
 	book          ruleBook
 	time          timeline
 }
@@ -174,7 +173,6 @@ func (m *Limiter[K]) Len() int {
 
 // Reset makes key equal to a new one, under every limit.
 func (m *Limiter[K]) Reset(key K) {
-	m.resets.Add(1)
 	m.resetAt(&m.main, key)
 	for i := range m.also {
 		m.resetAt(&m.also[i].place, key)

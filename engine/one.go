@@ -15,6 +15,7 @@ type receipt struct {
 	charged    bool   // whether there is anything to give back
 	at         int64  // time of the charge
 	generation uint64 // of the key's log
+	epoch      uint64 // of the table of words, before the charge
 	from       source
 }
 
@@ -30,12 +31,14 @@ func (m *Limiter[K]) takeOne(p *place[K], r *rule, key K, n, given int64) (Decis
 	case r.verdict != byWord:
 		return fixed(r.verdict, n), receipt{rule: r}
 	}
+	epoch := m.table.Epoch()
 	k := m.hasher.Key(key).WithRule(p.index)
 	out, done := m.chargeWord(r, k, n, given)
 	if !done {
 		out = m.chargeMissing(p, r, key, k, out.word, n, given)
 	}
-	return decide(out, n), receipt{rule: r, charged: out.ok && out.from != fromNobody, at: out.now, from: out.from} // 7
+	rc := receipt{rule: r, charged: out.ok && out.from != fromNobody, at: out.now, from: out.from, epoch: epoch}
+	return decide(out, n), rc // 7
 }
 
 // decide makes the answer to a call of n >= 1 permits from what it came to.
@@ -134,5 +137,5 @@ func (m *Limiter[K]) refundOne(p *place[K], key K, n int64, rc receipt) bool {
 	if rc.from == fromOverflow {
 		k = sharded.Overflow.WithRule(p.index)
 	}
-	return m.table.Refund(k, rc.rule.number, rc.at, n)
+	return m.table.Refund(k, rc.rule.number, rc.at, n, rc.epoch)
 }

@@ -25,7 +25,9 @@ const (
 
 // Clock is a source of time for [WithClock]. Now returns the time since an origin of its
 // choice. It must be safe for concurrent use. It need not be monotonic: a step back counts
-// as no time passed (steps of less than a millisecond may make a call wait as much longer).
+// as no time passed. The latest reading is kept in a word that all calls share: a clock that
+// progresses in ticks, such as a cached time, is written there once a tick, one that progresses
+// at each reading at each call.
 // Time stands still until the clock has made up the step; RetryAfter and ResetAfter count
 // from then.
 type Clock interface {

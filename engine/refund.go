@@ -9,19 +9,17 @@ type Receipt[K comparable] struct {
 	limiter *Limiter[K]
 	key     K
 	left    atomic.Int64 // permits not given back yet
-	resets  uint64       // of the limiter when the permits were charged
 	done    receipts
 }
 
 // TakeReceipt is [Limiter.Take] that returns a receipt as well, nil if the call was not allowed.
 func (m *Limiter[K]) TakeReceipt(key K, n int64) (Decision, *Receipt[K]) {
-	resets := m.resets.Load()
 	d, done := m.takeSeveral(key, n, readClock)
 	m.stats.count(d.Allowed)
 	if !d.Allowed || n <= 0 {
 		return d, nil
 	}
-	r := &Receipt[K]{limiter: m, key: key, resets: resets, done: done}
+	r := &Receipt[K]{limiter: m, key: key, done: done}
 	r.left.Store(n)
 	return d, r
 }
@@ -30,10 +28,11 @@ func (m *Limiter[K]) TakeReceipt(key K, n int64) (Decision, *Receipt[K]) {
 // calls no more is given back than was charged. What a key has earned back by itself since the
 // charge is not due any more, so a bucket gives back n permits less what its rate has earned since;
 // a window gives them back to the window that counted them, or to none if that no longer counts;
-// nothing is due once the key was forgotten, reset, or put under another limit. A refund never lets
+// nothing is due once the key was forgotten, nor once any key of the limiter was reset or changed its
+// limit. A refund never lets
 // more pass than the limit's bound on any interval, the refunded permits left out.
 func (r *Receipt[K]) Refund(n int64) bool {
-	if r == nil || n <= 0 || !r.claim(n) || r.limiter.resets.Load() != r.resets {
+	if r == nil || n <= 0 || !r.claim(n) {
 		return false
 	}
 	return r.limiter.giveBack(r.key, n, &r.done)

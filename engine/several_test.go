@@ -215,6 +215,44 @@ func TestReceipts(t *testing.T) {
 	}
 }
 
+// TestRefundsUnderAClockThatStepsBack: a refund is made at the latest time seen.
+func TestRefundsUnderAClockThatStepsBack(t *testing.T) {
+	clock := enginetest.NewClock()
+	l := engine.Must[string](engine.TokenBucket(engine.Every(time.Microsecond), 2), engine.WithClock(clock))
+	_, a := l.TakeReceipt("k", 1)
+	clock.Set(900)
+	require.True(t, l.Allow("k"))
+	clock.Set(0)
+	a.Refund(1)
+	clock.Set(900)
+	got := 1 // b, at 900
+	for _, at := range []time.Duration{900, 1000} {
+		clock.Set(at)
+		for l.Allow("k") {
+			got++
+		}
+	}
+	require.LessOrEqual(t, got, 2, "within 100 ns")
+}
+
+// TestRefundAfterTheLimitChangedThereAndBack: what another limit gave back meanwhile is not given
+// back again.
+func TestRefundAfterTheLimitChangedThereAndBack(t *testing.T) {
+	clock := enginetest.NewClock()
+	slow, fast := engine.TokenBucket(engine.PerHour(1), 5), engine.TokenBucket(engine.PerSecond(1000), 5)
+	l := engine.Must[string](slow, engine.WithClock(clock))
+	_, r := l.TakeReceipt("k", 5)
+	require.NoError(t, l.SetLimit(fast))
+	require.False(t, l.Allow("k"), "5 are owed; from here on they are earned back fast")
+	clock.Advance(time.Second)
+	require.True(t, l.AllowN("k", 1))
+	clock.Advance(time.Second)
+	require.NoError(t, l.SetLimit(slow))
+	require.True(t, l.AllowN("k", 5))
+	require.False(t, r.Refund(5))
+	require.False(t, l.Allow("k"))
+}
+
 // TestReceiptsDoNotReachIntoAnotherWindow.
 func TestReceiptsDoNotReachIntoAnotherWindow(t *testing.T) {
 	clock := enginetest.NewClock()

@@ -2,15 +2,21 @@ package sharded
 
 import "github.com/penstock-go/penstock/atomicstate"
 
+// Epoch counts the resets and the changes of a key's limit in this table. A charge can be given
+// back while it stands still: see [Table.Refund].
+func (t *Table) Epoch() uint64 { return t.epoch.Load() }
+
 // Refund gives back n permits that were charged to k under limit at the time charged, as
-// far as the law can give them back without minting, and reports whether anything was. A
-// key that was forgotten or put under another limit since gets nothing.
-func (t *Table) Refund(k Key, limit uint32, charged, n int64) bool {
+// far as the law can give them back without minting, and reports whether anything was. epoch is
+// [Table.Epoch] before the charge: a key that was reset, or put under another limit and back,
+// may have earned the charge back in a way that its word does not tell, so once any key was,
+// nothing is given back. Nor is it to a key that was forgotten.
+func (t *Table) Refund(k Key, limit uint32, charged, n int64, epoch uint64) bool {
 	law := t.law(limit)
 	for {
 		slot, word := t.Find(k, limit)
 		switch {
-		case slot == nil || word == atomicstate.Superseded:
+		case slot == nil || word == atomicstate.Superseded || t.epoch.Load() != epoch:
 			return false
 		case word == atomicstate.Moved:
 			t.Await(k)
@@ -30,6 +36,7 @@ func (t *Table) Refund(k Key, limit uint32, charged, n int64) bool {
 // Reset makes k equal to a new key, under whatever limit it is, and reports whether it had
 // a slot. The slot is left for the sweep, and counts as a key until then.
 func (t *Table) Reset(k Key) bool {
+	t.epoch.Add(1)
 	for {
 		s := t.lookupSlot(k)
 		if s == nil {

@@ -46,10 +46,12 @@ type LogDecision struct {
 	RetryAfterNanos int64
 	// ResetAfterNanos is the time until the key equals a new one, 0 if it does.
 	ResetAfterNanos int64
-	// AtNanos is the effective time at which the permits were charged, and
-	// Generation the log that they were charged to: what [Logs.Refund] asks for.
-	// Both are 0 if nothing was charged; no log has the generation 0.
-	AtNanos    int64
+	// AtNanos is the effective time at which the permits were charged, 0 if none
+	// were. Times may be 0 as well; Generation tells.
+	AtNanos int64
+	// Generation is the number of the log that the permits were charged to, from 1
+	// and never given twice; 0 if none were. With AtNanos it is what [Logs.Refund]
+	// asks for.
 	Generation uint64
 }
 
@@ -181,7 +183,8 @@ func (g *Logs[K]) takeExisting(key K, limit LogLimit, n int64, now func() int64)
 		if !found {
 			return LogDecision{}, false
 		}
-		t, alive := now(), false
+		t := now()
+		var alive bool
 		if limit.charges(n) {
 			d, alive = r.take(limit, n, t)
 		} else {

@@ -110,7 +110,7 @@ func TestLogEvacuateAndSettle(t *testing.T) {
 	assert.EqualValues(t, 1, g.Peek("key", small, 1, 19).RetryAfterNanos)
 	d, ok := g.TakeExisting("key", large, 2, logAt(12))
 	assert.Equal(t, []any{allowedAs(0, 10), true}, []any{withoutCharge(d), ok})
-	assert.Equal(t, deniedAs(0, 8, 10), g.Settle("key", large, 4, 1, 12).atMost(8), "it owes the more if it has a log")
+	assert.Equal(t, deniedAs(0, 10, 10), g.Settle("key", large, 4, 1, 12), "it owes the more if it has a log")
 	used, _ = g.Evacuate("key", 0)
 	assert.EqualValues(t, 9, used)
 
@@ -128,13 +128,6 @@ func TestLogEvacuateAndSettle(t *testing.T) {
 	assert.Equal(t, deniedAs(0, 10, 10), g.Peek("owes", small, 2, 20))
 }
 
-// atMost is d with a retry of nanos if its own is longer: a helper for a debt of
-// which only the first part is looked at.
-func (d LogDecision) atMost(nanos int64) LogDecision {
-	d.RetryAfterNanos = min(d.RetryAfterNanos, nanos)
-	return d
-}
-
 // TestLogSettleExtremes: usage as large as an int64, and more; no limit at all.
 func TestLogSettleExtremes(t *testing.T) {
 	none, most := LogLimit{WindowNanos: 10}, LogLimit{Limit: math.MaxInt64, WindowNanos: 10}
@@ -144,6 +137,9 @@ func TestLogSettleExtremes(t *testing.T) {
 	assert.Equal(t, deniedAs(0, 8, 8), g.Settle("key", most, math.MaxInt64, 1, 2))
 	used, _ := g.Evacuate("key", 9)
 	assert.EqualValues(t, math.MaxInt64, used)
+	g.Settle("key", most, 5, 0, 9)
+	assert.Equal(t, deniedAs(0, 10, 10), g.Settle("key", most, math.MaxInt64, 1, 9), "5 more than can be counted")
+	g.Evacuate("key", 9)
 	g.Settle("key", most, 5, math.MaxInt64-5, 10)
 	assert.Equal(t, allowedAs(0, 10), withoutCharge(g.Settle("key", most, math.MaxInt64, 0, 20)), "those of 10 have expired")
 	assert.Equal(t, deniedAs(0, LogNever, 0), NewLogs[float64]().Settle(math.NaN(), LogLimit{}, 0, 1, 0))
@@ -178,27 +174,27 @@ func TestLogCapAndMoves(t *testing.T) {
 // is read. The take finds nothing any more, or begins a new log.
 func TestLogDiesUnderATake(t *testing.T) {
 	limit := LogLimit{Limit: 2, WindowNanos: 10}
-	ends := map[string]func(g *Logs[string]){
-		"evacuate": func(g *Logs[string]) { g.Evacuate("key", 0) },
-		"reset":    func(g *Logs[string]) { g.Reset("key") },
-		"sweep":    func(g *Logs[string]) { g.Sweep(10, nil) },
+	ends := map[string]func(g *Logs[string], now int64){
+		"evacuate": func(g *Logs[string], now int64) { g.Evacuate("key", now) },
+		"reset":    func(g *Logs[string], _ int64) { g.Reset("key") },
+		"sweep":    func(g *Logs[string], now int64) { g.Sweep(now, nil) },
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			g := NewLogs[string]()
-			ending := func() int64 { end(g); return 10 }
+			g, now := NewLogs[string](), int64(0)
+			ending := func() int64 { now += 10; end(g, now); return now }
 			for _, n := range []int64{1, 0, 3} {
-				g.Take("key", limit, 2, logAt(0))
+				g.Take("key", limit, 2, logAt(now))
 				_, found := g.TakeExisting("key", limit, n, ending)
 				assert.False(t, found)
 				assert.False(t, g.Has("key"))
 			}
-			g.Take("key", limit, 2, logAt(0))
+			g.Take("key", limit, 2, logAt(now))
 			_, found := TakeExistingLogBytes(g, []byte("key"), limit, 1, ending)
 			assert.False(t, found)
-			g.Take("key", limit, 2, logAt(0))
+			g.Take("key", limit, 2, logAt(now))
 			assert.Equal(t, allowedAs(1, 10), withoutCharge(g.Take("key", limit, 1, ending)))
-			d, found := TakeExistingLogBytes(g, []byte("key"), limit, 1, logAt(10))
+			d, found := TakeExistingLogBytes(g, []byte("key"), limit, 1, logAt(now))
 			assert.True(t, found)
 			assert.Equal(t, allowedAs(0, 10), withoutCharge(d))
 		})

@@ -112,15 +112,48 @@ func TestLogSweepWithoutBudgetLooksAtAll(t *testing.T) {
 func TestLogDeadRing(t *testing.T) {
 	calls := map[string]func(t *testing.T, g *fixedLogs[string]){
 		"take": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
 			assert.Equal(t, allowedAs(0, 10), g.Take("key", 2, logAt(0)))
 			assert.Equal(t, 1, g.Len())
 		},
 		"peek": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
 			assert.Equal(t, allowedAs(2, 0), g.Peek("key", 2, 0))
 		},
-		"reset": func(t *testing.T, g *fixedLogs[string]) { g.Reset("key") },
-		"sweep": func(t *testing.T, g *fixedLogs[string]) { assert.Zero(t, g.Sweep(10, nil)) },
+		"reset": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
+			g.Reset("key")
+		},
+		"sweep": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
+			assert.Zero(t, g.Sweep(10, nil))
+		},
+		"has": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
+			assert.False(t, g.Has("key"))
+		},
+		"existing": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
+			_, found := g.TakeExisting("key", g.rule, 1, logAt(0))
+			assert.False(t, found)
+		},
+		"refund": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
+			assert.False(t, g.Refund("key", 1, 0, 1, 0))
+			assert.False(t, g.Refund("key", 0, 0, 1, 0))
+		},
+		"evacuate": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
+			used, found := g.Evacuate("key", 0)
+			assert.False(t, found)
+			assert.Zero(t, used)
+		},
+		"settle": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
+			assert.Equal(t, allowedAs(0, 10), withoutCharge(g.Settle("key", g.rule, 1, 1, 0)))
+		},
 		"other": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
 			assert.True(t, g.Take("other", 1, logAt(0)).Allowed, "its place is free")
 		},
 	}

@@ -18,6 +18,7 @@ type Move func(now int64) (used int64, ok bool)
 // settle makes the word of a key that comes from elsewhere, owing what it has used there, and
 // applies this take. The cap does not apply: the key was held already.
 func (t *Table) settle(l *leaf, own *atomic.Uint64, id identity, used, now, n int64) (Outcome, uint64, int64) {
+	t.epoch.Add(1)
 	law := t.law(limitOf(id.check))
 	word, outcome := law.Carry(atomicstate.Usage{Units: uint64(used), PerPermit: 1}, now), Denied
 	if next, ok := law.Take(word, now, n); ok {
@@ -46,6 +47,7 @@ func (t *Table) MoveOut(k Key, now int64, settle func(used, now int64)) bool {
 		settle(0, max(now, t.clock(), l.floor))
 		return true
 	}
+	t.epoch.Add(1)
 	word := s.word.Swap(atomicstate.Superseded)
 	now = max(now, t.clock(), l.floor)
 	used = t.law(limitOf(s.check)).Usage(word, now).Permits()

@@ -25,6 +25,7 @@ type Table struct {
 	laws     atomic.Pointer[[]atomicstate.Law] // by number; the slice behind it never changes
 	clock    func() int64                      // see NewTable
 	maxKeys  int64                             // 0: no cap
+	epoch    atomic.Uint64                     // resets and changes of limit, counted before they are made
 	keys     atomic.Int64                      // keys held; the shared overflow buckets are not counted
 
 	dirMu    sync.Mutex // guards directory entries and the pointer to it
@@ -154,6 +155,7 @@ func (t *Table) timeIn(l *leaf, now int64) (at int64, ready bool) {
 // publishes the result. Charging under the lock means that two alternating limits cannot
 // livelock. The caller holds l's lock and made sure of room.
 func (t *Table) convert(l *leaf, other *slot, own *atomic.Uint64, id identity, now, n int64) (Outcome, uint64, int64) {
+	t.epoch.Add(1)
 	old := other.word.Swap(atomicstate.Superseded)
 	now, ready := t.timeIn(l, now) // read after the swap: no later charge can be in old
 	if !ready {
