@@ -1,8 +1,8 @@
 package cases
 
 import (
+	"errors"
 	"fmt"
-	"math/big"
 	"time"
 
 	"github.com/penstock-go/penstock/cmd/internal/limits"
@@ -31,16 +31,25 @@ func Engine(spec limits.Spec) (Limiter, error) {
 type Mismatch struct {
 	ID        string
 	Algorithm string
-	Call      int // from 1; 0 if the limiter could not be built
+	Order     string // of the interleaved copies; "" if the case ran alone
+	Copy      int    // from 1: the case itself; 0 if it ran alone
+	Call      int    // from 1; 0 if the limiter could not be built or closed
 	Got, Want string
 }
 
 // String writes the mismatch as one line.
 func (m Mismatch) String() string {
-	if m.Call == 0 {
-		return fmt.Sprintf("FAIL %s (%s): %s; want %s", m.ID, m.Algorithm, m.Got, m.Want)
+	text := fmt.Sprintf("FAIL %s (%s)", m.ID, m.Algorithm)
+	if m.Order != "" {
+		text += fmt.Sprintf(" in the order %q", m.Order)
 	}
-	return fmt.Sprintf("FAIL %s (%s) call %d: got %s; want %s", m.ID, m.Algorithm, m.Call, m.Got, m.Want)
+	if m.Copy > 0 {
+		text += fmt.Sprintf(" copy %d", m.Copy)
+	}
+	if m.Call == 0 {
+		return fmt.Sprintf("%s: %s; want %s", text, m.Got, m.Want)
+	}
+	return fmt.Sprintf("%s call %d: got %s; want %s", text, m.Call, m.Got, m.Want)
 }
 
 // Judge runs the case with each of its algorithms, on a fresh limiter each,
@@ -48,14 +57,22 @@ func (m Mismatch) String() string {
 //
 // An allowed call must say retry-after 0. A denied call must say exactly the
 // retry-after wanted. If none is given, it must be longer than 0 and no longer
-// than it takes to earn n from empty, or never if n can never pass.
+// than a key with nothing left needs for n, or never if n can never pass.
 //
 // A limit that the engine refuses to build passes only if no call of the case
 // could ever pass under it.
-func Judge(c Case, build Build) []Mismatch {
+//
+// What passes alone runs once more in each of so many orders of interleaving
+// with copies of itself; see interleavings. Of each order the first wrong
+// answer is returned.
+func Judge(c Case, build Build, orders int) []Mismatch {
 	var out []Mismatch
 	for _, algorithm := range c.Algorithms() {
-		out = append(out, judgeOne(c, algorithm, build)...)
+		wrong := judgeOne(c, algorithm, build)
+		if len(wrong) == 0 {
+			wrong = judgeInterleaved(c, algorithm, build, orders)
+		}
+		out = append(out, wrong...)
 	}
 	return out
 }
@@ -64,22 +81,31 @@ func judgeOne(c Case, algorithm string, build Build) []Mismatch {
 	spec := c.Spec(algorithm)
 	limiter, err := build(spec)
 	if err != nil {
-		if nothingEverPasses(c) && limits.IsBuilt(algorithm) {
+		if refusedRightly(c, err) {
 			return nil
 		}
-		return []Mismatch{{c.ID, algorithm, 0, err.Error(), "a limiter"}}
+		return []Mismatch{{ID: c.ID, Algorithm: algorithm, Got: err.Error(), Want: "a limiter"}}
 	}
 	var out []Mismatch
 	for i, call := range c.Calls {
 		got := limiter.TakeAt(time.Duration(*call.AtNanos), *call.Key, *call.N)
 		if want, ok := check(spec, call, got); !ok {
-			out = append(out, Mismatch{c.ID, algorithm, i + 1, answer(got.Allowed, got.RetryAfter), want})
+			out = append(out, Mismatch{
+				ID: c.ID, Algorithm: algorithm, Call: i + 1,
+				Got: answer(got.Allowed, got.RetryAfter), Want: want,
+			})
 		}
 	}
 	if err := limiter.Close(); err != nil {
-		out = append(out, Mismatch{c.ID, algorithm, 0, err.Error(), "a limiter that closes"})
+		out = append(out, Mismatch{ID: c.ID, Algorithm: algorithm, Got: err.Error(), Want: "a limiter that closes"})
 	}
 	return out
+}
+
+// refusedRightly tells whether a limit may have failed to be built with err.
+func refusedRightly(c Case, err error) bool {
+	var unknown *limits.UnknownError
+	return !errors.As(err, &unknown) && nothingEverPasses(c)
 }
 
 func nothingEverPasses(c Case) bool {
@@ -100,34 +126,12 @@ func check(spec limits.Spec, call Call, got engine.Decision) (want string, ok bo
 		exact := time.Duration(*call.WantRetryAfterNanos)
 		return answer(false, exact), !got.Allowed && got.RetryAfter == exact
 	}
-	longest := timeToEarn(spec, *call.N)
+	longest := limits.LongestWait(spec, *call.N)
 	if longest == engine.Never {
 		return answer(false, engine.Never), !got.Allowed && got.RetryAfter == engine.Never
 	}
 	return fmt.Sprintf("denied, retry-after from 1ns to %v", longest),
 		!got.Allowed && got.RetryAfter > 0 && got.RetryAfter <= longest
-}
-
-// timeToEarn is how long a key that has nothing left needs at most until n can
-// pass, Never if they never can.
-func timeToEarn(spec limits.Spec, n int64) time.Duration {
-	capacity := spec.Tokens
-	if limits.HasBurst(spec.Algorithm) {
-		capacity = spec.Burst
-	}
-	switch {
-	case n < 0 || n > capacity || spec.Tokens <= 0:
-		return engine.Never
-	case !limits.HasBurst(spec.Algorithm):
-		return spec.Per
-	}
-	// ceil(n * per / tokens), which may not fit in 64 bits on the way.
-	nanos := new(big.Int).Mul(big.NewInt(n), big.NewInt(int64(spec.Per)))
-	nanos.Add(nanos, big.NewInt(spec.Tokens-1)).Div(nanos, big.NewInt(spec.Tokens))
-	if !nanos.IsInt64() {
-		return 1<<63 - 1
-	}
-	return time.Duration(nanos.Int64())
 }
 
 func answer(allowed bool, retryAfter time.Duration) string {

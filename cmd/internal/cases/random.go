@@ -19,14 +19,48 @@ const (
 	// between any two calls fits in 64 bits of nanoseconds.
 	farthest = 140 * 365 * 24 * time.Hour
 
-	maxRandomRate  = 4_000_000_000 // tokens a second
-	maxRandomBurst = 1 << 40
-	maxRandomLog   = 300 // entries; a log keeps each
+	maxRandomRate    = 4_000_000_000 // tokens a second
+	maxRandomBurst   = 1 << 40
+	maxRandomWindow  = 1 << 40 // permits
+	maxRandomWeights = 1 << 26 // permits, of a window in two counts of one word
+	maxRandomLog     = 300     // entries; a log keeps each
 )
 
 // model is the rational-number model of one key.
 type model interface {
 	Take(nowNanos, n int64) (allowed bool, retryAfterNanos int64)
+}
+
+// kind is what random cases are made of in turn: an algorithm, others with the
+// same answers, and their model.
+type kind struct {
+	algorithm string
+	also      []string
+	most      int64 // permits a window
+	spans     int64 // windows in which a permit weighs something, 0 for a bucket
+	model     func(tokens int64, per time.Duration, burst int64) model
+}
+
+var kinds = []kind{
+	{
+		algorithm: limits.TokenBucket,
+		also:      []string{limits.GCRA, limits.LeakyBucket, limits.LeakyQueue},
+		model: func(tokens int64, per time.Duration, burst int64) model {
+			return oracle.NewTokenBucket(tokens, per, burst)
+		},
+	},
+	{
+		algorithm: limits.SlidingWindow, most: maxRandomWeights, spans: 2,
+		model: func(limit int64, window time.Duration, _ int64) model { return oracle.NewSlidingWindow(limit, window) },
+	},
+	{
+		algorithm: limits.FixedWindow, most: maxRandomWindow, spans: 1,
+		model: func(limit int64, window time.Duration, _ int64) model { return oracle.NewFixedWindow(limit, window) },
+	},
+	{
+		algorithm: limits.SlidingLog, most: maxRandomLog, spans: 1,
+		model: func(limit int64, window time.Duration, _ int64) model { return oracle.NewSlidingLog(limit, window) },
+	},
 }
 
 // Random makes cases of random calls on random limits, with the answers that
@@ -43,23 +77,22 @@ func NewRandom(seed uint64) *Random {
 	return &Random{rng: rand.New(rand.NewPCG(seed, 0)), seed: seed}
 }
 
-// Next makes a case of at most n calls (at least 1).
+// Next makes a case of at most n calls (at least 1). The algorithms take turns.
 func (r *Random) Next(n int) Case {
+	kind := kinds[r.made%len(kinds)]
 	r.made++
-	spec, capacity := r.spec()
+	spec, capacity := r.spec(kind)
 	c := Case{
-		ID:        fmt.Sprintf("random-%d-%d", r.seed, r.made),
-		Algorithm: spec.Algorithm,
-		Limit:     Limit{Limit: &spec.Tokens, WindowNanos: (*int64)(&spec.Per)},
-		Note:      "expected answers from the rational-number model",
+		ID:             fmt.Sprintf("random-%d-%d", r.seed, r.made),
+		Algorithm:      spec.Algorithm,
+		AlsoAlgorithms: kind.also,
+		Limit:          Limit{Limit: &spec.Tokens, WindowNanos: (*int64)(&spec.Per)},
+		Note:           "expected answers from the rational-number model",
 	}
 	if limits.HasBurst(spec.Algorithm) {
 		c.Limit.Burst = &spec.Burst
 	}
-	if spec.Algorithm == limits.TokenBucket {
-		c.AlsoAlgorithms = []string{limits.GCRA}
-	}
-	w := walk{r: r, spec: spec, capacity: capacity, models: map[string]model{}, tokens: spec.Tokens, per: spec.Per}
+	w := walk{r: r, kind: kind, spec: spec, capacity: capacity, models: map[string]model{}, tokens: spec.Tokens, per: spec.Per}
 	if limit, err := limits.Build(spec); err == nil && !limit.Exact() {
 		rate := limit.Effective()
 		w.tokens, w.per = rate.Tokens, rate.Per
@@ -72,13 +105,14 @@ func (r *Random) Next(n int) Case {
 }
 
 // spec draws a limit that the engine takes.
-func (r *Random) spec() (spec limits.Spec, capacity int64) {
+func (r *Random) spec(k kind) (spec limits.Spec, capacity int64) {
 	for {
-		if r.rng.IntN(4) == 0 {
-			spec = limits.Spec{Algorithm: limits.SlidingLog, Tokens: r.upTo(maxRandomLog), Per: r.period()}
+		spec = limits.Spec{Algorithm: k.algorithm, Per: r.period()}
+		if k.spans > 0 {
+			spec.Tokens = r.upTo(k.most)
 			capacity = spec.Tokens
 		} else {
-			spec = limits.Spec{Algorithm: limits.TokenBucket, Per: r.period(), Burst: r.upTo(maxRandomBurst)}
+			spec.Burst = r.upTo(maxRandomBurst)
 			most := min(maxRandomRate*spec.Per.Seconds(), math.MaxInt64/2)
 			spec.Tokens = r.upTo(int64(max(1, most)))
 			capacity = spec.Burst
@@ -112,6 +146,7 @@ func (r *Random) upTo(limit int64) int64 {
 // walk makes the calls of one case and keeps its models up to date.
 type walk struct {
 	r        *Random
+	kind     kind
 	spec     limits.Spec
 	capacity int64
 	tokens   int64         // the rate that is enforced
@@ -163,11 +198,7 @@ func (w *walk) expect(key string, n int64) (allowed bool, retryAfterNanos int64)
 	}
 	m := w.models[key]
 	if m == nil {
-		if w.spec.Algorithm == limits.SlidingLog {
-			m = oracle.NewSlidingLog(w.spec.Tokens, w.spec.Per)
-		} else {
-			m = oracle.NewTokenBucket(w.tokens, w.per, w.spec.Burst)
-		}
+		m = w.kind.model(w.tokens, w.per, w.spec.Burst)
 		w.models[key] = m
 	}
 	return m.Take(w.newest, n)
@@ -219,7 +250,7 @@ func (w *walk) later() int64 {
 		return max(w.now-w.r.upTo(int64(farthest)), -int64(farthest))
 	case 3: // about one token
 		gap = int64(w.per)/w.tokens + int64(w.r.rng.IntN(3)) - 1
-	case 4: // about a full bucket, or a window
+	case 4: // about a full bucket, or all windows that weigh
 		gap = w.full() + int64(w.r.rng.IntN(3)) - 1
 	case 5:
 		gap = w.r.upTo(int64(farthest))
@@ -233,8 +264,8 @@ func (w *walk) later() int64 {
 }
 
 func (w *walk) full() int64 {
-	if w.spec.Algorithm == limits.SlidingLog {
-		return int64(w.per)
+	if w.kind.spans > 0 {
+		return w.kind.spans * int64(w.per)
 	}
 	return int64(min(float64(w.spec.Burst)*float64(w.per)/float64(w.tokens), float64(farthest)))
 }

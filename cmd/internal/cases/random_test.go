@@ -16,7 +16,7 @@ func TestRandomCasesPass(t *testing.T) {
 	source := NewRandom(1)
 	for range 500 {
 		c := source.Next(CallsPerCase)
-		if mismatches := Judge(c, Engine); !assert.Empty(t, mismatches) {
+		if mismatches := Judge(c, Engine, 4); !assert.Empty(t, mismatches) {
 			line, err := json.Marshal(c)
 			require.NoError(t, err)
 			t.Fatalf("the case: %s", line)
@@ -59,7 +59,7 @@ func TestRandomReachesTheCorners(t *testing.T) {
 		mark(seen, c)
 	}
 	for _, corner := range []string{
-		limits.TokenBucket, limits.SlidingLog, "allowed", "denied", "never", "n zero", "n negative", "due exactly",
+		limits.TokenBucket, limits.FixedWindow, limits.SlidingWindow, limits.SlidingLog, "allowed", "denied", "never", "n zero", "n negative", "due exactly",
 		"a nanosecond early", "step back", "leap of a year", "same time", "negative time", "burst above 2^30", "slower than 1 a day", "faster than 1e9/s",
 		"not exact",
 	} {
@@ -132,7 +132,7 @@ func TestRandomSeesABrokenLimiter(t *testing.T) {
 				continue // there is no such fraction
 			}
 			c.AlsoAlgorithms = nil
-			red = red || len(Judge(c, build)) > 0
+			red = red || len(Judge(c, build, 0)) > 0
 		}
 		assert.True(t, red, name)
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/penstock-go/penstock/cmd/internal/cases"
 	"github.com/penstock-go/penstock/cmd/internal/input"
 )
@@ -19,9 +21,16 @@ const maxCaseLine = 64 << 20
 const maxRandomMismatches = 10
 
 type checkCmd struct {
-	Files  []string `arg:"" optional:"" name:"file" help:"Files of cases, plain or gzip; - is standard input."`
-	Random int64    `placeholder:"N" help:"Also check N random calls on random limits against exact models."`
-	Seed   *uint64  `placeholder:"S" help:"Seed of the random calls; from the clock if not given. It is printed."`
+	Files      []string `arg:"" optional:"" name:"file" help:"Files of cases, plain or gzip; - is standard input."`
+	Random     int64    `placeholder:"N" help:"Also check N random calls on random limits against exact models."`
+	Interleave whole    `default:"4" placeholder:"K" help:"${help_interleave}"`
+	Seed       *uint64  `placeholder:"S" help:"Seed of the random calls; from the clock if not given. It is printed."`
+}
+
+// checkHelp is the help of the longer flags of penstock check, by flag.
+var checkHelp = kong.Vars{
+	"help_interleave": "Run each case also among K copies of itself with other keys, in K orders of their calls; " +
+		"0 is off (default 4).",
 }
 
 // Help is the text below the flags of penstock check --help.
@@ -36,8 +45,12 @@ func (*checkCmd) Help() string {
 Every case runs on a fresh limiter, through the public API, at the given times. It passes if every
 answer is right for each of its algorithms. want_retry_after_ns -1 is never; a denied call without
 it must answer more than 0 and no more than the time to earn n from empty. Each wrong answer is a
-line; the last line counts the cases: "N passed, N failed". A case whose algorithm is not built,
-or that cannot be read, has failed.
+line; the last line counts the cases: "N passed, N failed". A case whose algorithm is not known,
+or that cannot be read, has failed. The windows need no burst.
+
+What passes runs again among K copies of itself, whose keys differ, on one limiter, in K orders of
+their calls at the same time: copy after copy, copies reversed, round robin, and shuffled. Each
+copy must get the same answers. The line of a failure names the order; it is the first of it.
 
 Exit codes:
   0  all cases passed
@@ -57,8 +70,11 @@ func (c *checkCmd) Run(env Env) error {
 	if c.Random < 0 {
 		return usageError("--random: %d is less than 0, for example 100000", c.Random)
 	}
+	if c.Interleave < 0 || c.Interleave > cases.MaxOrders {
+		return usageError("--interleave: %d is not from 0 (off) to %d, for example 4", c.Interleave, cases.MaxOrders)
+	}
 	out := bufio.NewWriter(env.Stdout)
-	tally := &checkTally{out: out}
+	tally := c.tally(out, cases.Engine)
 	var unreadable error
 	for _, name := range c.Files {
 		if err := tally.file(name, env.Stdin); err != nil {
@@ -90,9 +106,15 @@ func (c *checkCmd) seed() uint64 {
 	return uint64(time.Now().UnixNano())
 }
 
+func (c *checkCmd) tally(out io.Writer, build cases.Build) *checkTally {
+	return &checkTally{out: out, build: build, orders: int(c.Interleave)}
+}
+
 // checkTally judges cases, prints what is wrong and counts.
 type checkTally struct {
 	out            io.Writer
+	build          cases.Build
+	orders         int // of interleaving
 	passed, failed int
 }
 
@@ -136,7 +158,7 @@ func (t *checkTally) malformed(file string, number int, err error) {
 
 // judge runs one case and prints its mismatches, no more than most of them (all if negative).
 func (t *checkTally) judge(c cases.Case, most int) {
-	mismatches := cases.Judge(c, cases.Engine)
+	mismatches := cases.Judge(c, t.build, t.orders)
 	if len(mismatches) == 0 {
 		t.passed++
 		return

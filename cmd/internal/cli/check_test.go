@@ -1,11 +1,18 @@
 package cli
 
 import (
+	"bytes"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/penstock-go/penstock/cmd/internal/cases"
+	"github.com/penstock-go/penstock/cmd/internal/limits"
+	"github.com/penstock-go/penstock/engine"
 )
 
 const passing = `{"id": "good", "algorithm": "token_bucket", "also_algorithms": ["gcra"], "limit": {"limit": 1, "window_ns": 1000, "burst": 1}, ` +
@@ -26,15 +33,16 @@ func TestCheckPasses(t *testing.T) {
 
 func TestCheckFails(t *testing.T) {
 	wrong := strings.NewReplacer("good", "bad", "999", "998").Replace(passing)
-	unbuilt := strings.NewReplacer("good", "odd", "token_bucket", "fixed_window").Replace(passing)
-	code, stdout, stderr := call(passing+wrong+"{\n"+unbuilt+"\r\n"+passing, "check", "-")
+	unknown := strings.NewReplacer("good", "odd", "token_bucket", "fair_share").Replace(passing)
+	code, stdout, stderr := call(passing+wrong+"{\n"+unknown+"\r\n"+passing, "check", "-")
 	assert.Equal(t, exitFailed, code)
 	assert.Empty(t, stderr)
 	assert.Equal(t, strings.Join([]string{
 		"FAIL bad (token_bucket) call 2: got denied, retry-after 999ns; want denied, retry-after 998ns",
 		"FAIL bad (gcra) call 2: got denied, retry-after 999ns; want denied, retry-after 998ns",
 		"FAIL stdin:3: not a case: the JSON ends early; write the whole case on one line",
-		`FAIL odd (fixed_window): algorithm "fixed_window" is planned, but not built yet; built are gcra, sliding_log, token_bucket; want a limiter`,
+		`FAIL odd (fair_share): algorithm "fair_share" is not known; use one of token_bucket, gcra, leaky_bucket, leaky_queue, ` +
+			`fixed_window, sliding_window, sliding_log; want a limiter`,
 		"2 passed, 3 failed\n",
 	}, "\n"), stdout)
 }
@@ -59,9 +67,13 @@ func TestCheckReadsZippedCases(t *testing.T) {
 }
 
 func TestCheckTraces(t *testing.T) {
-	code, stdout, _ := call("", "check", "../../../testdata/traces/token_bucket.jsonl", "../../../testdata/traces/gcra.jsonl", "../../../testdata/traces/sliding_log.jsonl")
-	assert.Equal(t, exitOK, code, stdout)
-	assert.Equal(t, "29 passed, 0 failed\n", stdout)
+	traces, err := filepath.Glob("../../../testdata/traces/*.jsonl")
+	require.NoError(t, err)
+	for _, orders := range []string{"0", "1", "4", "9"} {
+		code, stdout, _ := call("", append([]string{"check", "--interleave", orders}, traces...)...)
+		assert.Equal(t, exitOK, code, stdout)
+		assert.Equal(t, "34 passed, 0 failed\n", stdout)
+	}
 }
 
 func TestCheckRandom(t *testing.T) {
@@ -74,4 +86,27 @@ func TestCheckRandom(t *testing.T) {
 	assert.Equal(t, exitOK, code)
 	assert.Contains(t, stdout, "random: 1 cases, 1 calls, seed ")
 	require.Equal(t, "2 passed, 0 failed", lastLine(stdout))
+}
+
+// oneKey is a limiter of the engine that takes all keys for one.
+type oneKey struct{ cases.Limiter }
+
+func (l oneKey) TakeAt(now time.Duration, _ string, n int64) engine.Decision {
+	return l.Limiter.TakeAt(now, "the key", n)
+}
+
+// The flag decides in how many orders a case runs; a case fails once, whatever
+// the number of its orders that fail.
+func TestCheckInterleaves(t *testing.T) {
+	build := func(spec limits.Spec) (cases.Limiter, error) {
+		l, err := cases.Engine(spec)
+		return oneKey{l}, err
+	}
+	for orders, red := range map[whole]int{0: 0, 1: 1, 4: 4} {
+		var out bytes.Buffer
+		tally := (&checkCmd{Interleave: orders}).tally(&out, build)
+		require.NoError(t, tally.file("-", strings.NewReader(passing)))
+		assert.Equal(t, min(red, 1), tally.failed)
+		assert.Equal(t, 2*red, strings.Count(out.String(), "in the order"), "of two algorithms")
+	}
 }

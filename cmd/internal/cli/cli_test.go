@@ -52,6 +52,22 @@ func TestReplayTable(t *testing.T) {
 	golden(t, "replay.golden", stdout)
 }
 
+func TestReplayTableOfSeveralLimits(t *testing.T) {
+	code, stdout, stderr := call("", "replay", "--limit", "name=per-ip rate=10/1s burst=20",
+		"--limit", "name=paced rate=1/1s burst=30 algorithm=leaky_queue",
+		"--limit", "name=per-path key=client_ip,path rate=20/1m algorithm=sliding_counter", "--top", "2", sampleLog)
+	assert.Equal(t, exitOK, code)
+	assert.Empty(t, stderr)
+	golden(t, "replay-limits.golden", stdout)
+}
+
+func TestReplayTableOfAQueue(t *testing.T) {
+	code, stdout, stderr := call("", "replay", "--limit", "name=paced rate=10/1s burst=20 algorithm=leaky_queue", "--top", "0", sampleLog)
+	assert.Equal(t, exitOK, code)
+	assert.Empty(t, stderr)
+	golden(t, "replay-queue.golden", stdout)
+}
+
 func TestReplayJSON(t *testing.T) {
 	code, stdout, stderr := call("", "replay", "--rate", "10/1s", "--burst", "20", "--json", sampleLog)
 	assert.Equal(t, exitOK, code)
@@ -67,8 +83,8 @@ func TestHelp(t *testing.T) {
 		assert.Empty(t, stderr, args)
 	}
 	for verb, parts := range map[string][]string{
-		"replay": {"Exit codes:", "0  every log was read", "1  a log could not be read", "2  wrong usage", "open-loop upper bound", "default 64", "default 1h"},
-		"check":  {"Exit codes:", "0  all cases passed", "1  a case failed", "2  wrong usage", "want_retry_after_ns"},
+		"replay": {"Exit codes:", "0  every log was read", "1  a log could not be read", "2  wrong usage", "open-loop upper bound", "default 64", "default 1h", "sliding_counter", "all or to none", "max_delay_ns"},
+		"check":  {"Exit codes:", "0  all cases passed", "1  a case failed", "2  wrong usage", "want_retry_after_ns", "--interleave=K"},
 	} {
 		_, stdout, _ := call("", verb, "--help")
 		for _, part := range parts {
@@ -85,36 +101,37 @@ func TestVersion(t *testing.T) {
 
 func TestUsageErrors(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                                                     `expected one of "demo", "check", "replay"; see penstock --help`,
-		"frobnicate":                                           "unexpected argument frobnicate",
-		"replay":                                               "penstock replay --help",
-		"replay x.log":                                         "missing flags: --rate=N/DURATION; see penstock replay --help",
-		"replay --rate 10/1s":                                  `expected "<log> ..."`,
-		"replay --rate 10 x.log":                               `--rate: "10" has no period; write N/DURATION, for example 10/1s`,
-		"replay --rate 1/1y x.log":                             `--rate: "1/1y": the duration "1y" has the unknown unit "y"`,
-		"replay --rate 1/1s --burst 0 x.log":                   "--burst: 0 is less than 1",
-		"replay --rate 1/1s --burst=-5 x.log":                  "--burst: -5 is less than 1",
-		"replay --rate 1/1s --burst many x.log":                `--burst: "many" is not a whole number that fits in 64 bits, for example 20`,
-		"replay --rate 1/1s --burst 1.5 x.log":                 `--burst: "1.5" is not a whole number`,
-		"replay --rate 1/1s --algorithm no x.log":              `--algorithm "no" is not known; built are gcra, sliding_log, token_bucket`,
-		"replay --rate 1/1s --key ip x.log":                    `--key: "ip": there is no field "ip"`,
-		"replay --rate 1/1s --ipv6-prefix 129 x.log":           "--ipv6-prefix: 129 is not from 1 to 128, for example 64",
-		"replay --rate 1/1s --format w3c x.log":                `--format must be one of "auto","common","combined" but got "w3c"`,
-		"replay --rate 1/1s --reorder-window 5 x":              `--reorder-window: the duration "5" is not a whole number and a unit`,
-		"replay --rate 1/1s --reorder-lines 0 x.log":           "--reorder-lines: 0 is less than 1",
-		"replay --rate 1/1s --top=-1 x.log":                    "--top: -1 is less than 0",
-		"replay --rate 1/1s - a -":                             "standard input can be read only once",
-		"replay --rate 1/1s --loud x.log":                      "unknown flag --loud; see penstock replay --help",
-		"replay --rate 1/1s --burst 9223372036854775807 x.log": `--rate "1/1s" with --burst 9223372036854775807 cannot be enforced`,
-		"replay --rate 1/1s --algorithm fixed_window x.log":    `--algorithm "fixed_window" is planned, but not built yet; built are`,
-		"replay --rate 1/1s --algorithm sliding_window x.log":  "is planned, but not built yet",
-		"replay --rate 1/1s --algorithm leaky_bucket x.log":    "is planned, but not built yet",
-		"check":              "check needs a file of cases, - for standard input, or --random N",
-		"check --random=-1":  "--random: -1 is less than 0",
-		"check --random x":   "--random",
-		"check --seed 1":     "check needs a file",
-		"check missing.json": "cannot read missing.json: no such file",
-		"demo now":           "unexpected argument now",
+		"":                                                         `expected one of "demo", "check", "replay"; see penstock --help`,
+		"frobnicate":                                               "unexpected argument frobnicate",
+		"replay":                                                   "penstock replay --help",
+		"replay x.log":                                             "replay needs --rate N/DURATION, for example --rate 10/1s, or --limit",
+		"replay --burst 3 x.log":                                   "replay needs --rate N/DURATION",
+		"replay --rate 10/1s":                                      `expected "<log> ..."`,
+		"replay --rate 10 x.log":                                   `--rate: "10" has no period; write N/DURATION, for example 10/1s`,
+		"replay --rate 1/1y x.log":                                 `--rate: "1/1y": the duration "1y" has the unknown unit "y"`,
+		"replay --rate 1/1s --burst 0 x.log":                       "--burst: 0 is less than 1",
+		"replay --rate 1/1s --burst=-5 x.log":                      "--burst: -5 is less than 1",
+		"replay --rate 1/1s --burst many x.log":                    `--burst: "many" is not a whole number that fits in 64 bits, for example 20`,
+		"replay --rate 1/1s --burst 1.5 x.log":                     `--burst: "1.5" is not a whole number`,
+		"replay --rate 1/1s --algorithm no x.log":                  `--algorithm "no" is not known; use one of token_bucket, gcra, leaky_bucket`,
+		"replay --rate 1/1s --key ip x.log":                        `--key: "ip": there is no field "ip"`,
+		"replay --rate 1/1s --ipv6-prefix 129 x.log":               "--ipv6-prefix: 129 is not from 1 to 128, for example 64",
+		"replay --rate 1/1s --format w3c x.log":                    `--format must be one of "auto","common","combined" but got "w3c"`,
+		"replay --rate 1/1s --reorder-window 5 x":                  `--reorder-window: the duration "5" is not a whole number and a unit`,
+		"replay --rate 1/1s --reorder-lines 0 x.log":               "--reorder-lines: 0 is less than 1",
+		"replay --rate 1/1s --top=-1 x.log":                        "--top: -1 is less than 0",
+		"replay --rate 1/1s - a -":                                 "standard input can be read only once",
+		"replay --rate 1/1s --loud x.log":                          "unknown flag --loud; see penstock replay --help",
+		"replay --rate 1/1s --burst 9223372036854775807 x.log":     `--rate: token_bucket, 1/1s burst 9223372036854775807 cannot be enforced`,
+		"replay --rate 4000000000/1s --algorithm sliding_window x": `--rate: sliding_window, about 4000000000 in any 1s cannot be enforced`,
+		"check":                   "check needs a file of cases, - for standard input, or --random N",
+		"check --interleave=-1 x": "--interleave: -1 is not from 0 (off) to 32, for example 4",
+		"check --interleave 33 x": "--interleave: 33 is not from 0 (off) to 32",
+		"check --random=-1":       "--random: -1 is less than 0",
+		"check --random x":        "--random",
+		"check --seed 1":          "check needs a file",
+		"check missing.json":      "cannot read missing.json: no such file",
+		"demo now":                "unexpected argument now",
 	} {
 		code, _, stderr := call("", strings.Fields(args)...)
 		assert.Equal(t, exitUsage, code, args)

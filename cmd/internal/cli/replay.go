@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,12 +16,13 @@ import (
 type replayCmd struct {
 	Logs []string `arg:"" name:"log" help:"Access logs, plain or gzip, merged by time; - is standard input."`
 
-	Rate      string `required:"true" placeholder:"N/DURATION" help:"${help_rate}"`
-	Burst     *whole `placeholder:"N" help:"${help_burst}"`
-	Algorithm string `default:"token_bucket" help:"${help_algorithm}"`
+	Rate      *string  `placeholder:"N/DURATION" help:"${help_rate}"`
+	Burst     *whole   `placeholder:"N" help:"${help_burst}"`
+	Algorithm *string  `placeholder:"NAME" help:"${help_algorithm}"`
+	Key       *string  `placeholder:"FIELDS" help:"${help_key}"`
+	Limit     []string `sep:"none" placeholder:"WORDS" help:"${help_limit}"`
 
-	Key        string `default:"client_ip" help:"${help_key}"`
-	IPv6Prefix whole  `name:"ipv6-prefix" default:"64" placeholder:"BITS" help:"${help_ipv6_prefix}"`
+	IPv6Prefix whole `name:"ipv6-prefix" default:"64" placeholder:"BITS" help:"${help_ipv6_prefix}"`
 
 	Format        string `default:"auto" enum:"auto,common,combined" help:"${help_format}"`
 	ReorderWindow string `default:"1h" placeholder:"DURATION" help:"${help_reorder_window}"`
@@ -47,7 +47,7 @@ func (n *whole) UnmarshalText(text []byte) error {
 
 // Run replays the logs and prints the report.
 func (c *replayCmd) Run(env Env) error {
-	options, heading, err := c.options(env)
+	options, err := c.options(env)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (c *replayCmd) Run(env Env) error {
 		write = rep.WriteJSON
 	}
 	if rep.Lines > 0 || c.JSON {
-		if err := write(env.Stdout, heading, int(c.Top)); err != nil {
+		if err := write(env.Stdout, int(c.Top)); err != nil {
 			return fmt.Errorf("cannot write the report: %w", err)
 		}
 	}
@@ -91,65 +91,23 @@ func (c *replayCmd) verdict(env Env, rep *replay.Report) error {
 
 // options turns the flags into what to replay, with an error that names the
 // flag.
-func (c *replayCmd) options(env Env) (replay.Options, replay.Heading, error) {
-	spec, heading, err := c.limit()
-	if err != nil {
-		return replay.Options{}, heading, err
-	}
-	limit, err := limits.Build(spec)
-	var notBuilt *limits.NotBuiltError
-	switch {
-	case errors.As(err, &notBuilt):
-		return replay.Options{}, heading, usageError("--%w", err)
-	case err != nil:
-		return replay.Options{}, heading, usageError("--rate %q with --burst %d cannot be enforced: %w", c.Rate, spec.Burst, err)
-	}
-	if !limit.Exact() {
-		fmt.Fprintf(env.Stderr, "penstock: note: the nearest slower rate is used; it differs by a factor of %.1e\n", limit.Error())
-	}
-	if c.Burst != nil && !limits.HasBurst(c.Algorithm) {
-		fmt.Fprintf(env.Stderr, "penstock: note: --burst is not used by %s; its limit is %s\n", c.Algorithm, heading.Limit)
-	}
+func (c *replayCmd) options(env Env) (replay.Options, error) {
 	if c.IPv6Prefix < 1 || c.IPv6Prefix > 128 {
-		return replay.Options{}, heading, usageError("--ipv6-prefix: %d is not from 1 to 128, for example 64", c.IPv6Prefix)
+		return replay.Options{}, usageError("--ipv6-prefix: %d is not from 1 to 128, for example 64", c.IPv6Prefix)
 	}
-	key, err := replay.ParseKey(c.Key, int(c.IPv6Prefix))
+	enforced, err := c.limits(env)
 	if err != nil {
-		return replay.Options{}, heading, usageError("--key: %w", err)
+		return replay.Options{}, err
 	}
-	heading.Key = c.keyInWords(key)
 	window, err := c.reading()
 	return replay.Options{
-		Limit: limit, Key: key, Format: formats[c.Format], Files: c.Logs, Stdin: env.Stdin,
+		Limits: enforced, Format: formats[c.Format], Files: c.Logs, Stdin: env.Stdin,
 		ReorderWindow: window, ReorderLines: int(c.ReorderLines),
-	}, heading, err
+	}, err
 }
 
 var formats = map[string]accesslog.Format{
 	"auto": accesslog.Auto, "common": accesslog.Common, "combined": accesslog.Combined,
-}
-
-// limit reads the flags that make the limit.
-func (c *replayCmd) limit() (limits.Spec, replay.Heading, error) {
-	heading := replay.Heading{Algorithm: c.Algorithm}
-	rate, err := limits.ParseRate(c.Rate)
-	if err != nil {
-		return limits.Spec{}, heading, usageError("--rate: %w", err)
-	}
-	spec := limits.Spec{Algorithm: c.Algorithm, Tokens: rate.Tokens, Per: rate.Per, Burst: rate.Tokens}
-	if c.Burst != nil {
-		spec.Burst = int64(*c.Burst)
-	}
-	if spec.Burst < 1 {
-		return spec, heading, usageError("--burst: %d is less than 1, so no request could ever pass; "+
-			"give the number of requests that may come at once, for example 20", spec.Burst)
-	}
-	if limits.HasBurst(c.Algorithm) {
-		heading.Limit = fmt.Sprintf("%s burst %d", rate, spec.Burst)
-	} else {
-		heading.Limit = fmt.Sprintf("%d in any %s", rate.Tokens, limits.FormatDuration(rate.Per))
-	}
-	return spec, heading, nil
 }
 
 // reading checks the flags about how the logs are read.
@@ -167,12 +125,4 @@ func (c *replayCmd) reading() (window time.Duration, err error) {
 		return 0, usageError("- is named twice, but standard input can be read only once")
 	}
 	return window, nil
-}
-
-func (c *replayCmd) keyInWords(key replay.KeySpec) string {
-	text := key.String()
-	if key.Has("client_ip") {
-		text += fmt.Sprintf(" (IPv6 by /%d)", c.IPv6Prefix)
-	}
-	return text
 }

@@ -46,7 +46,7 @@ func zipped(t *testing.T, text string) []byte {
 func TestReplayJSONHasAllFieldsAlways(t *testing.T) {
 	fields := []string{
 		"algorithm", "limit", "lines", "requests", "skipped", "reordered", "late", "allowed", "denied",
-		"keys", "keys_denied", "first", "last", "top",
+		"keys", "keys_denied", "first", "last", "top", "limits",
 	}
 	empty, stderr := replayJSON(t, "", exitFailed, "-")
 	assert.Contains(t, stderr, "the logs are empty")
@@ -132,6 +132,11 @@ func TestReplayAlgorithmsAndKeys(t *testing.T) {
 	}{
 		{"--burst 2", 1, "1/1s burst 2"},
 		{"--algorithm gcra --burst 2", 1, "1/1s burst 2"},
+		{"--algorithm leaky_bucket --burst 2", 1, "1/1s burst 2"},
+		{"--algorithm leaky_queue --burst 2", 1, "1/1s burst 2"},
+		{"--algorithm fixed_window", 2, "1 in each 1s"},
+		{"--algorithm sliding_window", 2, "about 1 in any 1s"},
+		{"--algorithm sliding_counter", 2, "about 1 in any 1s"},
 		{"--algorithm sliding_log", 2, "1 in any 1s"},
 		{"--key path", 1, "1/1s burst 1"},
 		{"--key client_ip,path", 1, "1/1s burst 1"},
@@ -154,7 +159,7 @@ func TestReplayJSONWritesPathsAsTheyAre(t *testing.T) {
 
 func TestReplaySaysThatALogHasNoBurst(t *testing.T) {
 	_, stderr := replayJSON(t, line, exitOK, "--algorithm", "sliding_log", "--burst", "5", "-")
-	assert.Contains(t, stderr, "--burst is not used by sliding_log; its limit is 1 in any 1s")
+	assert.Contains(t, stderr, "penstock: note: the burst is not used by sliding_log; its limit is 1 in any 1s")
 }
 
 func TestReplayGroupsIPv6(t *testing.T) {
@@ -162,5 +167,66 @@ func TestReplayGroupsIPv6(t *testing.T) {
 	for bits, keys := range map[string]int{"64": 2, "128": 2, "48": 1} {
 		out, _ := replayJSON(t, text, exitOK, "--ipv6-prefix", bits, "-")
 		assert.InDelta(t, keys, out["keys"], 0, bits)
+	}
+}
+
+func TestReplaySaysWhatIsWrongWithALimit(t *testing.T) {
+	const a = "name=a rate=1/1s"
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--limit", ""}, `--limit: "": name= is missing (a whole limit: name=per-ip `},
+		{[]string{"--limit", "name=a"}, `--limit: "name=a": rate= is missing (a whole limit: `},
+		{[]string{"--limit", a + " burst=0"}, "burst: 0 is less than 1"},
+		{[]string{"--limit", a, "--limit", a + " window=1m"}, `there is no word "window" (words: name, key, rate, burst, algorithm)`},
+		{[]string{"--limit", a, "--limit", a}, `two limits have the name "a"; give each its own, for example name=a and name=a-2`},
+		{[]string{"--limit", a + " key=client_ip,ip"}, `--limit a: key: "client_ip,ip": there is no field "ip"`},
+		{[]string{"--limit", a + " algorithm=fair"}, `algorithm "fair" is not known; use one of token_bucket, `},
+		{[]string{"--limit", a, "--limit", "name=b rate=1/1s burst=9223372036854775807"}, "--limit b: token_bucket, 1/1s burst 9223372036854775807 cannot be enforced"},
+		{[]string{"--limit", a, "--rate", "1/1s"}, "--limit and --rate cannot be used together; write all of a limit in its --limit, for example --limit 'name="},
+		{[]string{"--limit", a, "--burst", "1"}, "--limit and --burst cannot be used together"},
+		{[]string{"--limit", a, "--algorithm", "token_bucket"}, "--limit and --algorithm cannot be used together"},
+		{[]string{"--limit", a, "--key", "client_ip"}, "--limit and --key cannot be used together"},
+	} {
+		code, stdout, stderr := call(line, append(append([]string{"replay"}, test.args...), "-")...)
+		assert.Equal(t, exitUsage, code, test.args)
+		assert.Empty(t, stdout)
+		assert.Contains(t, stderr, test.want)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %q", stderr)
+	}
+}
+
+// A note on one of several limits names it.
+func TestReplayNotesOnLimits(t *testing.T) {
+	code, _, stderr := call(line, "replay", "--limit", "name=a rate=1/1s", "--limit", "name=w rate=5/1m burst=3 algorithm=fixed_window",
+		"--limit", "name=odd rate=4000000000/1000000007ns", "-")
+	assert.Equal(t, exitOK, code)
+	assert.Equal(t, "penstock: note: w: the burst is not used by fixed_window; its limit is 5 in each 1m\n"+
+		"penstock: note: odd: the nearest slower rate is used; it differs by a factor of 7.9e-09\n", stderr)
+}
+
+// The short form is a limit with a name too.
+func TestReplayOfTheShortFormEqualsItsLimit(t *testing.T) {
+	_, short, _ := call(line+line, "replay", "--json", "--rate", "1/1s", "--key", "path", "--algorithm", "gcra", "-")
+	_, words, _ := call(line+line, "replay", "--json", "--limit", "name=default rate=1/1s key=path algorithm=gcra", "-")
+	assert.Contains(t, short, `"name": "default"`)
+	assert.Equal(t, short, words)
+}
+
+// Only queues say how long requests wait.
+func TestReplayJSONOfDelays(t *testing.T) {
+	for _, algorithm := range []string{"token_bucket", "leaky_bucket", "leaky_queue", "sliding_log"} {
+		out, _ := replayJSON(t, line+line, exitOK, "--algorithm", algorithm, "-")
+		list, ok := out["limits"].([]any)
+		require.True(t, ok)
+		require.Len(t, list, 1)
+		for _, field := range []string{"delayed", "max_delay_ns", "mean_delay_ns"} {
+			if algorithm == "leaky_queue" {
+				assert.Contains(t, list[0], field)
+			} else {
+				assert.NotContains(t, list[0], field)
+			}
+		}
 	}
 }

@@ -62,7 +62,7 @@ func Run(args []string, env Env) int {
 		kong.Description(description),
 		kong.Writers(env.Stdout, env.Stderr),
 		kong.Exit(func(int) { stopped = true }),
-		kong.Vars{"version": version()}, replayHelp,
+		kong.Vars{"version": version()}, replayHelp, checkHelp,
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
 	if err != nil {

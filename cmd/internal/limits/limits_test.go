@@ -98,34 +98,3 @@ func TestFormatDuration(t *testing.T) {
 		assert.Equal(t, want, FormatDuration(d))
 	}
 }
-
-func TestBuild(t *testing.T) {
-	for _, name := range Names() {
-		limit, err := Build(Spec{name, 10, time.Second, 20})
-		require.NoError(t, err)
-		assert.Equal(t, name, string(limit.Algorithm()))
-		assert.True(t, IsBuilt(name))
-	}
-	assert.Equal(t, []string{"gcra", "sliding_log", "token_bucket"}, Names())
-}
-
-func TestBuildOfWhatIsNotBuilt(t *testing.T) {
-	for name, want := range map[string]string{
-		"fixed_window":   `algorithm "fixed_window" is planned, but not built yet; built are gcra, sliding_log, token_bucket`,
-		"sliding_window": `is planned`,
-		"leaky_bucket":   `is planned`,
-		"token-bucket":   `algorithm "token-bucket" is not known; built are gcra, sliding_log, token_bucket`,
-		"":               `is not known`,
-	} {
-		_, err := Build(Spec{name, 10, time.Second, 20})
-		var notBuilt *NotBuiltError
-		require.ErrorAs(t, err, &notBuilt)
-		require.ErrorContains(t, err, want)
-		assert.False(t, IsBuilt(name))
-	}
-}
-
-func TestBuildOfWhatTheEngineRefuses(t *testing.T) {
-	_, err := Build(Spec{TokenBucket, 1, time.Second, -1})
-	require.Error(t, err)
-}

@@ -34,7 +34,7 @@ func FuzzReplay(f *testing.F) {
 		}
 		capacity := int64(burst) + 1
 		o := options(t, "", func(o *Options) {
-			o.Limit = engine.TokenBucket(engine.Every(7*time.Second), capacity)
+			o.Limits[0].Engine = engine.TokenBucket(engine.Every(7*time.Second), capacity)
 			o.Stdin = bytes.NewReader(log)
 			o.ReorderWindow = 1<<63 - 1
 		})
@@ -63,8 +63,8 @@ func FuzzReplay(f *testing.F) {
 func requireTableAndJSON(t *testing.T, rep *Report) {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, rep.WriteTable(&b, Heading{}, 5))
-	require.NoError(t, rep.WriteJSON(&b, Heading{}, 5))
+	require.NoError(t, rep.WriteTable(&b, 5))
+	require.NoError(t, rep.WriteJSON(&b, 5))
 	require.False(t, bytes.ContainsAny(b.Bytes(), "\x00\x1b\x7f"), "control characters in %q", b.Bytes())
 }
 
@@ -110,7 +110,11 @@ func naive(log []byte, burst int64) *Report {
 			rep.names = append(rep.names, r.key)
 		}
 		allowed, _ := models[r.key].Take(r.unix*1e9, 1)
-		rep.count(numbers[r.key], allowed)
+		rep.Requests++
+		if !allowed {
+			rep.Denied++
+		}
+		rep.Tallies.count(numbers[r.key], allowed)
 	}
 	return rep
 }
@@ -143,7 +147,7 @@ func TestReplayOfARandomLog(t *testing.T) {
 		}
 		capacity := 1 + rng.Int64N(4)
 		rep := run(t, options(t, string(log), func(o *Options) {
-			o.Limit = engine.TokenBucket(engine.Every(7*time.Second), capacity)
+			o.Limits[0].Engine = engine.TokenBucket(engine.Every(7*time.Second), capacity)
 		}))
 		want := naive(log, capacity)
 		require.Equal(t, want.Top(99), rep.Top(99))

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,76 +76,32 @@ func (s KeySpec) String() string {
 	return strings.Join(names, ",")
 }
 
+// Words says for people what the key is.
+func (s KeySpec) Words() string {
+	text := s.String()
+	if s.Has("client_ip") {
+		text += fmt.Sprintf(" (IPv6 by /%d)", s.ipv6Bits)
+	}
+	return text
+}
+
 // Has tells whether the named field is part of the key.
 func (s KeySpec) Has(name string) bool {
 	return slices.ContainsFunc(s.fields, func(f field) bool { return f.name == name })
 }
 
-// maxSpellings bounds how many spellings of keys are remembered beside the
-// keys themselves; a client that rotates through its /64 has many.
-const maxSpellings = 1 << 16
-
-// keyring numbers the keys of a replay from 0 in the order of their first
-// appearance. Requests whose keys are known cost one map lookup and no garbage.
-type keyring struct {
-	spec      KeySpec
-	spellings map[string]uint32 // the bytes of the log -> number
-	numbers   map[string]uint32 // the key -> number
-	names     []string          // number -> the key
-	raw       []byte            // scratch
-}
-
-func newKeyring(spec KeySpec) *keyring {
-	return &keyring{spec: spec, spellings: map[string]uint32{}, numbers: map[string]uint32{}}
-}
-
-// number returns the number of the key of an entry.
-func (k *keyring) number(e *accesslog.Entry) uint32 {
-	raw := k.spelling(e)
-	if n, ok := k.spellings[string(raw)]; ok {
-		return n
-	}
-	key := k.key(e)
-	n, ok := k.numbers[key]
-	if !ok {
-		n = uint32(len(k.names))
-		k.names = append(k.names, key)
-		k.numbers[key] = n
-	}
-	if len(k.spellings) >= maxSpellings {
-		clear(k.spellings)
-	}
-	k.spellings[string(raw)] = n
-	return n
-}
-
-// spelling returns the bytes that decide the key of an entry, valid until the
-// next call. Several fields each carry their length, so that no two different
-// lists of fields spell the same.
-func (k *keyring) spelling(e *accesslog.Entry) []byte {
-	if len(k.spec.fields) == 1 {
-		return k.spec.fields[0].bytes(e)
-	}
-	k.raw = k.raw[:0]
-	for _, f := range k.spec.fields {
-		raw := f.bytes(e)
-		k.raw = append(binary.AppendUvarint(k.raw, uint64(len(raw))), raw...)
-	}
-	return k.raw
-}
-
 // key writes the key of an entry, its fields separated by a space; spaces
 // inside a field of several are escaped. A field that is missing is "-", as in
 // logs.
-func (k *keyring) key(e *accesslog.Entry) string {
-	parts := make([]string, len(k.spec.fields))
-	for i, f := range k.spec.fields {
+func (s KeySpec) key(e *accesslog.Entry) string {
+	parts := make([]string, len(s.fields))
+	for i, f := range s.fields {
 		raw := f.bytes(e)
 		switch {
 		case len(raw) == 0:
 			parts[i] = "-"
 		case f.text != nil:
-			parts[i] = printable(f.text(raw, k.spec.ipv6Bits))
+			parts[i] = printable(f.text(raw, s.ipv6Bits))
 		default:
 			parts[i] = printable(string(raw))
 		}

@@ -3,7 +3,7 @@ package replay
 import "time"
 
 // second holds the requests of one second of the log, in the order in which
-// they were read. A request is the number of its key.
+// they were read. A request is the numbers of its keys, one a ring.
 type second struct {
 	unix int64
 	keys []uint32
@@ -16,10 +16,11 @@ type second struct {
 // It holds lines back until one is seen that is a whole window later; lines of
 // the same second keep their order. A line earlier than what has been given
 // out already is late: it counts at the time that has been reached, since a
-// limiter's clock never moves back. Held lines cost 4 bytes each.
+// limiter's clock never moves back. Held lines cost 4 bytes a ring of keys each.
 type orderer struct {
 	windowSecs int64
 	maxLines   int // held at once; beyond it the earliest second is given out
+	rings      int // numbers that make a request
 
 	bySecond  map[int64]*second
 	earliest  minHeap[*second]
@@ -33,7 +34,7 @@ type orderer struct {
 	late      int // lines that came too late for that
 }
 
-func newOrderer(window time.Duration, maxLines int) *orderer {
+func newOrderer(window time.Duration, maxLines, rings int) *orderer {
 	secs := int64(window / time.Second)
 	if window%time.Second > 0 {
 		secs++
@@ -41,13 +42,14 @@ func newOrderer(window time.Duration, maxLines int) *orderer {
 	return &orderer{
 		windowSecs: secs,
 		maxLines:   maxLines,
+		rings:      rings,
 		bySecond:   map[int64]*second{},
 		earliest:   minHeap[*second]{less: func(a, b *second) bool { return a.unix < b.unix }},
 	}
 }
 
-// add takes in one line.
-func (o *orderer) add(unix int64, key uint32) {
+// add takes in one line with its number in each ring of keys.
+func (o *orderer) add(unix int64, keys []uint32) {
 	switch {
 	case o.hasGiven && unix < o.given:
 		o.late++
@@ -64,7 +66,7 @@ func (o *orderer) add(unix int64, key uint32) {
 		o.bySecond[unix] = s
 		o.earliest.push(s)
 	}
-	s.keys = append(s.keys, key)
+	s.keys = append(s.keys, keys...)
 	o.held++
 }
 
@@ -80,7 +82,7 @@ func (o *orderer) next(flush bool) *second {
 	}
 	s := o.earliest.pop()
 	delete(o.bySecond, s.unix)
-	o.held -= len(s.keys)
+	o.held -= len(s.keys) / o.rings
 	o.given, o.hasGiven = s.unix, true
 	return s
 }

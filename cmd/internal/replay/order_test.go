@@ -27,7 +27,7 @@ func reorder(o *orderer, times ...int64) (out []put) {
 		}
 	}
 	for i, unix := range times {
-		o.add(unix, uint32(i))
+		o.add(unix, []uint32{uint32(i)})
 		drain(false)
 	}
 	drain(true)
@@ -60,7 +60,7 @@ func TestOrder(t *testing.T) {
 		"a clock gone wild":      {time.Minute, 9, []int64{10, 9e9, 11, 12, 13}, []put{{10, 0}, {11, 2}, {12, 3}, {13, 4}, {9e9, 1}}, 3, 0},
 		"a clock gone wild back": {time.Minute, 9, []int64{100, 200, 1, 201}, []put{{100, 0}, {100, 2}, {200, 1}, {201, 3}}, 0, 1},
 	} {
-		o := newOrderer(test.window, test.maxLines)
+		o := newOrderer(test.window, test.maxLines, 1)
 		assert.Equal(t, test.want, reorder(o, test.times...), name)
 		assert.Equal(t, test.reordered, o.reordered, "reordered: %s", name)
 		assert.Equal(t, test.late, o.late, "late: %s", name)
@@ -82,11 +82,11 @@ func TestOrderOfAnything(t *testing.T) {
 			sorted[i] = put{unix, uint32(i)}
 		}
 		slices.SortStableFunc(sorted, func(a, b put) int { return int(a.unix - b.unix) })
-		all := newOrderer(time.Hour, len(times)+1)
+		all := newOrderer(time.Hour, len(times)+1, 1)
 		require.Equal(t, sorted, append([]put{}, reorder(all, times...)...))
 		require.Zero(t, all.late)
 
-		some := newOrderer(time.Duration(rng.IntN(30))*time.Second, 1+rng.IntN(20))
+		some := newOrderer(time.Duration(rng.IntN(30))*time.Second, 1+rng.IntN(20), 1)
 		got := reorder(some, times...)
 		require.Len(t, got, len(times))
 		require.True(t, slices.IsSortedFunc(got, func(a, b put) int { return int(a.unix - b.unix) }))

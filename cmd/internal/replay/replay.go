@@ -1,5 +1,5 @@
-// Package replay runs the requests of access logs through a limiter at the
-// log's own time and counts what would have been denied.
+// Package replay runs the requests of access logs through one or several
+// limits at the log's own time and counts what would have been denied.
 //
 // The answer is an upper bound from an open loop: the log holds what clients
 // sent without the limit, and a client that is denied may slow down.
@@ -7,17 +7,16 @@ package replay
 
 import (
 	"io"
+	"slices"
 	"time"
 
 	"github.com/penstock-go/penstock/cmd/internal/accesslog"
 	"github.com/penstock-go/penstock/cmd/internal/input"
-	"github.com/penstock-go/penstock/engine"
 )
 
 // Options say what to replay against what.
 type Options struct {
-	Limit    engine.Limit
-	Key      KeySpec
+	Limits   []Limit // at least one; a request must pass all of them
 	Format   accesslog.Format
 	Files    []string  // merged by time; "-" is Stdin
 	Stdin    io.Reader // read for "-"
@@ -28,7 +27,7 @@ type Options struct {
 	// whole seconds.
 	ReorderWindow time.Duration
 	// ReorderLines bounds how many lines are held back for that, over all
-	// files, at 4 bytes each. At least 1.
+	// files, at 4 bytes each for every different key of the limits. At least 1.
 	ReorderLines int
 }
 
@@ -38,17 +37,17 @@ type Options struct {
 // It takes memory for the keys, for ReorderLines and for one line of each
 // file, whatever the size of the logs.
 func Run(o Options) (*Report, error) {
-	limiter, err := engine.New[uint32](o.Limit)
+	keys := newKeyrings(o.Limits)
+	g, err := newGate(o.Limits, keys.of)
 	if err != nil {
 		return nil, err
 	}
-	rep := &Report{}
-	keys := newKeyring(o.Key)
-	streams := open(o, rep)
+	rep := newReport(o.Limits)
+	streams := open(o, rep, len(keys.rings))
 	merge(streams, keys, rep, func(s *second) {
 		now := time.Duration(s.unix) * time.Second
-		for _, key := range s.keys {
-			rep.count(key, limiter.TakeAt(now, key, 1).Allowed)
+		for each := range slices.Chunk(s.keys, len(keys.rings)) {
+			rep.count(g, each, g.take(now, each))
 		}
 	})
 	for _, s := range streams {
@@ -56,11 +55,14 @@ func Run(o Options) (*Report, error) {
 		rep.Late += s.order.late
 		rep.fail(s.src.Close())
 	}
-	rep.names = keys.names
-	return rep, limiter.Close()
+	rep.names = keys.rings[0].names
+	for i := range rep.Limits {
+		rep.Limits[i].names = keys.rings[keys.of[i]].names
+	}
+	return rep, g.close()
 }
 
-func open(o Options, rep *Report) []*stream {
+func open(o Options, rep *Report, rings int) []*stream {
 	var streams []*stream
 	each := max(1, o.ReorderLines/max(1, len(o.Files)))
 	for i, name := range o.Files {
@@ -74,7 +76,7 @@ func open(o Options, rep *Report) []*stream {
 			src:    src,
 			lines:  input.NewLines(src, MaxLine),
 			parser: accesslog.Parser{Format: o.Format},
-			order:  newOrderer(o.ReorderWindow, each),
+			order:  newOrderer(o.ReorderWindow, each, rings),
 		})
 	}
 	return streams

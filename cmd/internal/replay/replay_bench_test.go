@@ -25,7 +25,7 @@ func BenchmarkRun(b *testing.B) {
 	lines := 0
 	for b.Loop() {
 		rep, err := Run(Options{
-			Limit: engine.TokenBucket(engine.PerSecond(10), 20), Key: key, Files: []string{"-"},
+			Limits: []Limit{{Engine: engine.TokenBucket(engine.PerSecond(10), 20), Key: key}}, Files: []string{"-"},
 			Stdin: bytes.NewReader(log), ReorderWindow: time.Hour, ReorderLines: 1 << 20,
 		})
 		if err != nil {

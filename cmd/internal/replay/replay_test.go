@@ -26,7 +26,7 @@ func options(t *testing.T, stdin string, change ...func(*Options)) Options {
 	key, err := ParseKey("client_ip", 64)
 	require.NoError(t, err)
 	o := Options{
-		Limit: engine.TokenBucket(engine.PerSecond(1), 1), Key: key, Files: []string{"-"},
+		Limits: []Limit{{Name: OnlyLimit, Engine: engine.TokenBucket(engine.PerSecond(1), 1), Key: key}}, Files: []string{"-"},
 		Stdin: strings.NewReader(stdin), ReorderWindow: time.Hour, ReorderLines: 1000,
 	}
 	for _, c := range change {
@@ -57,7 +57,7 @@ func TestRequestsOfOneSecondShareItsTime(t *testing.T) {
 // with the time held, it never lets the limit be passed.
 func TestBackwardLines(t *testing.T) {
 	log := logLine("192.0.2.1", 61) + logLine("192.0.2.1", 0) + logLine("192.0.2.1", 59)
-	minute := func(o *Options) { o.Limit = engine.SlidingLog(1, time.Minute) }
+	minute := func(o *Options) { o.Limits[0].Engine = engine.SlidingLog(1, time.Minute) }
 	sorted := run(t, options(t, log, minute))
 	assert.Equal(t, 1, sorted.Denied, "0 allowed, 59 denied, 61 allowed")
 	assert.Equal(t, 2, sorted.Reordered)
@@ -112,7 +112,7 @@ func TestFilesAreMergedByTime(t *testing.T) {
 	empty := write("empty.log")
 	for _, files := range [][]string{{a, b, empty}, {empty, b, a}} {
 		rep := run(t, options(t, "", func(o *Options) {
-			o.Limit = engine.SlidingLog(1, time.Minute)
+			o.Limits[0].Engine = engine.SlidingLog(1, time.Minute)
 			o.Files = files
 		}))
 		assert.Equal(t, 5, rep.Requests)
@@ -134,12 +134,12 @@ func TestFilesKeepTheirOrderWithinASecond(t *testing.T) {
 	for _, files := range [][]string{{"a", "b"}, {"b", "a"}} {
 		o := options(t, "", func(o *Options) {
 			o.Files = []string{filepath.Join(dir, files[0]), filepath.Join(dir, files[1])}
-			o.Key, _ = ParseKey("path", 64)
+			o.Limits[0].Key, _ = ParseKey("path", 64)
 		})
-		rep, keys := &Report{}, newKeyring(o.Key)
-		merge(open(o, rep), keys, rep, func(s *second) {
+		rep, keys := &Report{}, newKeyrings(o.Limits)
+		merge(open(o, rep, 1), keys, rep, func(s *second) {
 			for _, k := range s.keys {
-				order = append(order, keys.names[k])
+				order = append(order, keys.rings[0].names[k])
 			}
 		})
 		require.Empty(t, rep.Problems)
@@ -156,17 +156,19 @@ func TestAFileThatFailsDoesNotStopTheRun(t *testing.T) {
 }
 
 func TestALimitThatTheEngineRefuses(t *testing.T) {
-	_, err := Run(options(t, "", func(o *Options) { o.Limit = engine.TokenBucket(engine.PerSecond(0), -1) }))
+	_, err := Run(options(t, "", func(o *Options) { o.Limits[0].Engine = engine.TokenBucket(engine.PerSecond(0), -1) }))
 	require.Error(t, err)
+	_, err = Run(options(t, "", func(o *Options) { o.Limits = nil }))
+	require.ErrorContains(t, err, "give at least one")
 }
 
 func TestTop(t *testing.T) {
-	rep := &Report{
+	rep := &Tallies{
 		names:   []string{"b", "a", "never", "most"},
 		tallies: []tally{{5, 2}, {2, 2}, {9, 0}, {7, 7}},
 	}
 	assert.Equal(t, []KeyTally{{"most", 7, 7}, {"a", 2, 2}, {"b", 5, 2}}, rep.Top(10))
 	assert.Equal(t, []KeyTally{{"most", 7, 7}}, rep.Top(1))
 	assert.Equal(t, []KeyTally{}, rep.Top(0))
-	assert.Equal(t, []KeyTally{}, (&Report{}).Top(5))
+	assert.Equal(t, []KeyTally{}, (&Tallies{}).Top(5))
 }

@@ -1,9 +1,9 @@
 package replay
 
 import (
-	"cmp"
-	"slices"
 	"time"
+
+	"github.com/penstock-go/penstock/engine"
 )
 
 // firstReasons is how many skipped lines a report names.
@@ -16,14 +16,25 @@ type Report struct {
 	Reordered int // lines put in their place in time
 	Late      int // lines too late for that, counted at the time reached
 	Allowed   int
-	Denied    int
+	Denied    int       // by any limit
 	Skipped   []Skipped // the first few lines that do not count
 	Problems  []error   // files that could not be read, or not to their end
 
+	// Tallies count, by the key of the first limit, what any limit denied.
+	Tallies
+	Limits []LimitReport
+
 	first, last int64 // seconds since 1970; valid if Requests > 0
 	seen        bool
-	names       []string // by key number
-	tallies     []tally  // by key number
+}
+
+// LimitReport is the part of one limit in a report. A request that several
+// limits refuse counts as denied by each.
+type LimitReport struct {
+	Limit
+	Denied int
+	Tallies
+	Delays // of a queue; of other limits none
 }
 
 // Skipped is a line that does not count.
@@ -33,51 +44,21 @@ type Skipped struct {
 	Reason string
 }
 
-type tally struct{ requests, denied int }
-
-// KeyTally is one key's part in a report.
-type KeyTally struct {
-	Key      string `json:"key"`
-	Requests int    `json:"requests"`
-	Denied   int    `json:"denied"`
+func newReport(limits []Limit) *Report {
+	rep := &Report{}
+	for _, l := range limits {
+		rep.Limits = append(rep.Limits, LimitReport{Limit: l})
+	}
+	return rep
 }
 
 // SkippedLines is how many lines do not count.
 func (r *Report) SkippedLines() int { return r.Lines - r.Requests }
 
-// Keys is how many different keys the requests had.
-func (r *Report) Keys() int { return len(r.tallies) }
-
-// KeysDenied is how many keys were denied at least once.
-func (r *Report) KeysDenied() int {
-	n := 0
-	for _, t := range r.tallies {
-		if t.denied > 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // Span returns the earliest and the latest time of a request, as the log says
 // it, in UTC; ok is false if there is no request.
 func (r *Report) Span() (first, last time.Time, ok bool) {
 	return time.Unix(r.first, 0).UTC(), time.Unix(r.last, 0).UTC(), r.seen
-}
-
-// Top returns the n keys that were denied most often, most first, then by key.
-// Keys that were never denied are not among them. It is never nil.
-func (r *Report) Top(n int) []KeyTally {
-	top := []KeyTally{}
-	for i, t := range r.tallies {
-		if t.denied > 0 {
-			top = append(top, KeyTally{r.names[i], t.requests, t.denied})
-		}
-	}
-	slices.SortFunc(top, func(a, b KeyTally) int {
-		return cmp.Or(cmp.Compare(b.Denied, a.Denied), cmp.Compare(a.Key, b.Key))
-	})
-	return top[:min(n, len(top))]
 }
 
 // see notes the time of a line that counts.
@@ -88,20 +69,31 @@ func (r *Report) see(unix int64) {
 	r.first, r.last = min(r.first, unix), max(r.last, unix)
 }
 
-// count notes the decision on a request.
-func (r *Report) count(key uint32, allowed bool) {
-	for int(key) >= len(r.tallies) {
-		r.tallies = append(r.tallies, tally{})
-	}
+// count notes what a gate decided on a request with the given key of each
+// ring.
+func (r *Report) count(g *gate, keys []uint32, allowed bool) {
 	r.Requests++
-	t := &r.tallies[key]
-	t.requests++
 	if allowed {
 		r.Allowed++
-		return
+	} else {
+		r.Denied++
 	}
-	r.Denied++
-	t.denied++
+	r.Tallies.count(keys[g.rings[0]], allowed)
+	for i := range r.Limits {
+		r.Limits[i].count(keys[g.rings[i]], g.decisions[i], allowed)
+	}
+}
+
+// count notes what the limit had to say of a request, which all together
+// allowed or not.
+func (l *LimitReport) count(key uint32, d engine.Decision, allowed bool) {
+	l.Tallies.count(key, d.Allowed)
+	if !d.Allowed {
+		l.Denied++
+	}
+	if allowed {
+		l.Delays.count(d.Delay)
+	}
 }
 
 func (r *Report) skip(file string, line int, reason error) {

@@ -25,7 +25,7 @@ type stream struct {
 
 // advance reads on until the next second is complete; head is nil at the end
 // of the log. An error ends the log early; what was read before it counts.
-func (s *stream) advance(keys *keyring, rep *Report) error {
+func (s *stream) advance(keys *keyrings, rep *Report) error {
 	var failed error
 	if s.head != nil {
 		s.order.recycle(s.head)
@@ -43,7 +43,7 @@ func (s *stream) advance(keys *keyring, rep *Report) error {
 	}
 }
 
-func (s *stream) readLine(keys *keyring, rep *Report) error {
+func (s *stream) readLine(keys *keyrings, rep *Report) error {
 	line, tooLong, err := s.lines.Next()
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *stream) readLine(keys *keyring, rep *Report) error {
 		return nil
 	}
 	rep.see(s.entry.UnixTime)
-	s.order.add(s.entry.UnixTime, keys.number(&s.entry))
+	s.order.add(s.entry.UnixTime, keys.numbers(&s.entry))
 	return nil
 }
 
@@ -73,7 +73,7 @@ func (s *stream) before(other *stream) bool {
 
 // merge calls take for each second of the streams in the order of time, until
 // all are at their end. Errors go to rep.
-func merge(streams []*stream, keys *keyring, rep *Report, take func(*second)) {
+func merge(streams []*stream, keys *keyrings, rep *Report, take func(*second)) {
 	next := minHeap[*stream]{less: (*stream).before}
 	for _, s := range streams {
 		rep.fail(s.advance(keys, rep))
