@@ -74,7 +74,7 @@ func (c *checkCmd) Run(env Env) error {
 		return usageError("--interleave: %d is not from 0 (off) to %d, for example 4", c.Interleave, cases.MaxOrders)
 	}
 	out := bufio.NewWriter(env.Stdout)
-	tally := &checkTally{out: out, orders: int(c.Interleave)}
+	tally := c.tally(out, cases.Engine)
 	var unreadable error
 	for _, name := range c.Files {
 		if err := tally.file(name, env.Stdin); err != nil {
@@ -106,9 +106,14 @@ func (c *checkCmd) seed() uint64 {
 	return uint64(time.Now().UnixNano())
 }
 
+func (c *checkCmd) tally(out io.Writer, build cases.Build) *checkTally {
+	return &checkTally{out: out, build: build, orders: int(c.Interleave)}
+}
+
 // checkTally judges cases, prints what is wrong and counts.
 type checkTally struct {
 	out            io.Writer
+	build          cases.Build
 	orders         int // of interleaving
 	passed, failed int
 }
@@ -153,7 +158,7 @@ func (t *checkTally) malformed(file string, number int, err error) {
 
 // judge runs one case and prints its mismatches, no more than most of them (all if negative).
 func (t *checkTally) judge(c cases.Case, most int) {
-	mismatches := cases.Judge(c, cases.Engine, t.orders)
+	mismatches := cases.Judge(c, t.build, t.orders)
 	if len(mismatches) == 0 {
 		t.passed++
 		return

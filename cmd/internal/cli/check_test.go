@@ -1,12 +1,18 @@
 package cli
 
 import (
+	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/penstock-go/penstock/cmd/internal/cases"
+	"github.com/penstock-go/penstock/cmd/internal/limits"
+	"github.com/penstock-go/penstock/engine"
 )
 
 const passing = `{"id": "good", "algorithm": "token_bucket", "also_algorithms": ["gcra"], "limit": {"limit": 1, "window_ns": 1000, "burst": 1}, ` +
@@ -80,4 +86,27 @@ func TestCheckRandom(t *testing.T) {
 	assert.Equal(t, exitOK, code)
 	assert.Contains(t, stdout, "random: 1 cases, 1 calls, seed ")
 	require.Equal(t, "2 passed, 0 failed", lastLine(stdout))
+}
+
+// oneKey is a limiter of the engine that takes all keys for one.
+type oneKey struct{ cases.Limiter }
+
+func (l oneKey) TakeAt(now time.Duration, _ string, n int64) engine.Decision {
+	return l.Limiter.TakeAt(now, "the key", n)
+}
+
+// The flag decides in how many orders a case runs; a case fails once, whatever
+// the number of its orders that fail.
+func TestCheckInterleaves(t *testing.T) {
+	build := func(spec limits.Spec) (cases.Limiter, error) {
+		l, err := cases.Engine(spec)
+		return oneKey{l}, err
+	}
+	for orders, red := range map[whole]int{0: 0, 1: 1, 4: 4} {
+		var out bytes.Buffer
+		tally := (&checkCmd{Interleave: orders}).tally(&out, build)
+		require.NoError(t, tally.file("-", strings.NewReader(passing)))
+		assert.Equal(t, min(red, 1), tally.failed)
+		assert.Equal(t, 2*red, strings.Count(out.String(), "in the order"), "of two algorithms")
+	}
 }

@@ -26,6 +26,9 @@ type gate struct {
 }
 
 func newGate(limits []Limit, rings []int) (*gate, error) {
+	if len(limits) == 0 {
+		return nil, errors.New("replay: no limit; give at least one")
+	}
 	g := &gate{rings: rings, decisions: make([]engine.Decision, len(limits))}
 	for _, l := range limits {
 		limiter, err := engine.New[uint32](l.Engine)

@@ -158,6 +158,8 @@ func TestAFileThatFailsDoesNotStopTheRun(t *testing.T) {
 func TestALimitThatTheEngineRefuses(t *testing.T) {
 	_, err := Run(options(t, "", func(o *Options) { o.Limits[0].Engine = engine.TokenBucket(engine.PerSecond(0), -1) }))
 	require.Error(t, err)
+	_, err = Run(options(t, "", func(o *Options) { o.Limits = nil }))
+	require.ErrorContains(t, err, "give at least one")
 }
 
 func TestTop(t *testing.T) {
