@@ -12,6 +12,7 @@ import (
 // for each event and so does not fit in a word.
 type logs[K comparable] struct {
 	*sharded.Logs[K]
+	limit    sharded.LogLimit
 	overflow *sharded.Logs[struct{}] // the one log that new keys beyond the cap share
 	time     *timeline
 	sweeper  *evict.Sweeper[logs[K], *logs[K]]
@@ -19,8 +20,9 @@ type logs[K comparable] struct {
 
 func newLogs[K comparable](l Limit, o *options, t *timeline) *logs[K] {
 	g := &logs[K]{
-		Logs:     sharded.NewLogs[K](l.tokens, int64(l.period)),
-		overflow: sharded.NewLogs[struct{}](l.tokens, int64(l.period)),
+		Logs:     sharded.NewLogs[K](),
+		limit:    sharded.LogLimit{Limit: l.tokens, WindowNanos: int64(l.period)},
+		overflow: sharded.NewLogs[struct{}](),
 		time:     t,
 	}
 	g.SetMaxKeys(o.maxKeys)
@@ -41,13 +43,13 @@ func (g *logs[K]) Horizon() int64 { return math.MaxInt64 }
 // take charges n permits of key.
 func (g *logs[K]) take(c *core, key K, n, given int64) Decision {
 	clock := func() int64 { return g.time.now(given) }
-	return g.settle(c, g.Take(key, n, clock), n, clock)
+	return g.settle(c, g.Take(key, g.limit, n, clock), n, clock)
 }
 
 // takeLogBytes is l.AllowN(string(key), n) without making a string of a known key.
 func takeLogBytes(l *Limiter[string], key []byte, n int64) bool {
 	clock := func() int64 { return l.time.now(readClock) }
-	d := l.logs.settle(&l.core, sharded.TakeLogBytes(l.logs.Logs, key, n, clock), n, clock)
+	d := l.logs.settle(&l.core, sharded.TakeLogBytes(l.logs.Logs, key, l.logs.limit, n, clock), n, clock)
 	l.stats.count(d.Allowed)
 	return d.Allowed
 }
@@ -63,7 +65,7 @@ func (g *logs[K]) settle(c *core, d sharded.LogDecision, n int64, clock func() i
 	switch c.policy {
 	case CapShared:
 		c.capped.shared.Add(1)
-		return g.decision(g.overflow.Take(struct{}{}, n, clock))
+		return g.decision(g.overflow.Take(struct{}{}, g.limit, n, clock))
 	case CapAllow:
 		c.capped.uncounted.Add(1)
 	default:
@@ -75,12 +77,12 @@ func (g *logs[K]) settle(c *core, d sharded.LogDecision, n int64, clock func() i
 // peek describes a call of n permits.
 func (g *logs[K]) peek(c *core, key K, n, given int64) Decision {
 	now := g.time.now(given)
-	d := g.Peek(key, n, now)
+	d := g.Peek(key, g.limit, n, now)
 	switch {
 	case !d.Full:
 		return g.decision(d)
 	case c.policy == CapShared:
-		return g.decision(g.overflow.Peek(struct{}{}, n, now))
+		return g.decision(g.overflow.Peek(struct{}{}, g.limit, n, now))
 	}
 	return g.beyondCap(c.policy, n)
 }
@@ -88,7 +90,7 @@ func (g *logs[K]) peek(c *core, key K, n, given int64) Decision {
 // beyondCap is the answer for a new key that finds no room and shares no log. When there will
 // be room nobody can know; a window is the time to earn n permits from empty.
 func (g *logs[K]) beyondCap(p CapPolicy, n int64) Decision {
-	limit := g.Limit()
+	limit := g.limit
 	if p == CapAllow {
 		return Decision{Allowed: true, Limit: limit.Limit, Remaining: limit.Limit - n}
 	}
@@ -97,7 +99,7 @@ func (g *logs[K]) beyondCap(p CapPolicy, n int64) Decision {
 
 func (g *logs[K]) decision(d sharded.LogDecision) Decision {
 	return Decision{
-		Allowed: d.Allowed, Limit: g.Limit().Limit, Remaining: d.Remaining,
+		Allowed: d.Allowed, Limit: g.limit.Limit, Remaining: d.Remaining,
 		RetryAfter: time.Duration(d.RetryAfterNanos), ResetAfter: time.Duration(d.ResetAfterNanos),
 	}
 }

@@ -14,11 +14,20 @@ const LogNever int64 = -1
 
 // LogLimit is what a sliding window log enforces: at most Limit permits in any
 // half-open interval of WindowNanos. A permit taken at s stops counting at
-// s + WindowNanos.
+// s + WindowNanos. A limit below 0 counts as 0 (every take is denied for ever),
+// a window below 1 ns as 1 ns.
 type LogLimit struct {
 	Limit       int64 // permits in a window, 0 or more
 	WindowNanos int64 // length of the window, 1 or more
 }
+
+// least raises what is below its least.
+func (l LogLimit) least() LogLimit {
+	return LogLimit{Limit: max(l.Limit, 0), WindowNanos: max(l.WindowNanos, 1)}
+}
+
+// charges tells whether a take of n permits can ever change anything.
+func (l LogLimit) charges(n int64) bool { return n > 0 && n <= l.Limit }
 
 // LogDecision is the answer to one call. Remaining and ResetAfterNanos describe
 // the key after it, so after a Peek they are what they were before.
@@ -37,6 +46,13 @@ type LogDecision struct {
 	RetryAfterNanos int64
 	// ResetAfterNanos is the time until the key equals a new one, 0 if it does.
 	ResetAfterNanos int64
+	// AtNanos is the effective time at which the permits were charged, 0 if none
+	// were. Times may be 0 as well; Generation tells.
+	AtNanos int64
+	// Generation is the number of the log that the permits were charged to, from 1
+	// and never given twice; 0 if none were. With AtNanos it is what [Logs.Refund]
+	// asks for.
+	Generation uint64
 }
 
 // Logs is a table of sliding window logs, one a key: exact, at the price of
@@ -46,58 +62,71 @@ type LogDecision struct {
 // O(log entries); keys never wait for each other, except that the first take of
 // a new key locks one bucket of the table. No allocation for a key whose log has
 // room. Memory: 150 to 200 bytes for a key of 8 bytes, and 8 to 16 bytes for an
-// entry (see logRing). A key has at most Limit entries; their room is doubled as
-// it fills and given back by Sweep.
+// entry (see logRing). A key has at most as many entries as the largest limit
+// that it is under while they count; their room is doubled as it fills and given
+// back by Sweep.
+//
+// Limits: each call says which limit its key is under, and a log remembers the
+// last one that a take gave it. A take under another one first drops what has
+// expired under the remembered one by then, and nothing else; from then on the
+// log is under the new one. Entries keep their times, so a shorter window lets
+// them expire sooner and a longer one later, and they count even beyond a
+// smaller limit: Remaining is then 0, and RetryAfterNanos as true as ever. So a
+// change of limits forgives nothing, and one forth and back mints nothing.
 //
 // Time: the effective time of a take is the largest of the caller's, that of
-// any earlier take of the key, and for a key without a log that of any Sweep
-// that dropped one. So time never moves back for a key, not even one that was
+// any earlier take of the key, and for a key without a log that of any Sweep or
+// Evacuate that dropped one. So time never moves back for a key, not even one that was
 // forgotten in between. Any int64 is a valid time, also next to the ends of the
 // range: times are only subtracted, as unsigned numbers.
 //
-// A denied take writes nothing but the time that it saw; of a key without a log
-// it leaves no trace.
+// A denied take writes nothing but the time that it saw and the limit that it
+// came under; of a key without a log it leaves no trace.
 //
 // All methods may be called concurrently. Each is atomic for its key, and takes
 // of one key happen one after the other: what an earlier one wrote, a later one
 // sees. A key that does not equal itself (NaN) is a new key at every call and is
 // never stored. A Logs must not be copied; make it with NewLogs.
 type Logs[K comparable] struct {
-	rule    LogLimit
 	rings   *xsync.MapOf[K, *logRing]
-	keys    atomic.Int64 // rings that are not dead, and places reserved for new ones
-	maxKeys atomic.Int64 // 0: no cap
-	// floorNanos is the latest time at which a sweep dropped a ring. It is raised
-	// before the ring is marked dead, so whoever misses the ring sees it.
+	keys    atomic.Int64  // rings that are not dead, and places reserved for new ones
+	maxKeys atomic.Int64  // 0: no cap
+	births  atomic.Uint64 // rings that ever were in the table: the generation of the next is one more
+	// floorNanos is the latest time at which a ring was swept or evacuated. It is
+	// raised before the ring is marked dead, so whoever misses the ring sees it.
 	floorNanos atomic.Int64
 	cursor     atomic.Int64 // rings at the front that the next sweep skips
 }
 
-// NewLogs returns an empty table for limit permits in any windowNanos. A limit
-// below 0 counts as 0 (every take is denied for ever), a window below 1 ns as
-// 1 ns.
-func NewLogs[K comparable](limit, windowNanos int64) *Logs[K] {
-	g := &Logs[K]{
-		rule:  LogLimit{Limit: max(limit, 0), WindowNanos: max(windowNanos, 1)},
-		rings: xsync.NewMapOf[K, *logRing](),
-	}
+// NewLogs returns an empty table.
+func NewLogs[K comparable]() *Logs[K] {
+	g := &Logs[K]{rings: xsync.NewMapOf[K, *logRing]()}
 	g.floorNanos.Store(math.MinInt64)
 	return g
 }
 
-// Limit returns the limit in force.
-func (g *Logs[K]) Limit() LogLimit { return g.rule }
-
 // SetMaxKeys sets how many keys may have a log; n < 1 means any number. There
-// are never more, except those that a lower cap finds: it drops nobody.
+// are never more, except those that a lower cap finds, since it drops nobody,
+// and those that move in with usage ([Logs.Settle]).
 func (g *Logs[K]) SetMaxKeys(n int) { g.maxKeys.Store(int64(max(n, 0))) }
 
 // Len returns how many keys have a log; those whose entries have all expired
 // count until a sweep drops them.
 func (g *Logs[K]) Len() int { return int(g.keys.Load()) }
 
-// Take asks for n permits of key, all or nothing, and charges them if it is
-// allowed. n < 0 is denied and n == 0 allowed; both, and n above the limit,
+// Has tells whether key has a log.
+func (g *Logs[K]) Has(key K) bool {
+	r, found := g.rings.Load(key)
+	if !found {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.dead()
+}
+
+// Take asks for n permits of key under limit, all or nothing, and charges them if
+// it is allowed. n < 0 is denied and n == 0 allowed; both, and n above the limit,
 // change nothing.
 //
 // now is the clock, in nanoseconds. It is called under no lock, once the key's
@@ -105,71 +134,96 @@ func (g *Logs[K]) Len() int { return int(g.keys.Load()) }
 // is read before the lock is taken costs no exactness: under the lock an older
 // time is raised to the latest one that the log has seen, so times are charged
 // in order and each lies within its own call.
-func (g *Logs[K]) Take(key K, n int64, now func() int64) LogDecision {
-	return g.take(key, n, now, nil)
+func (g *Logs[K]) Take(key K, limit LogLimit, n int64, now func() int64) LogDecision {
+	return g.take(key, limit.least(), n, now, nil)
+}
+
+// TakeExisting is Take for a key that has a log. For one that has none it is
+// false: the call was not decided, nothing was charged and the clock not read.
+func (g *Logs[K]) TakeExisting(key K, limit LogLimit, n int64, now func() int64) (LogDecision, bool) {
+	return g.takeExisting(key, limit.least(), n, now)
 }
 
 // TakeLogBytes is Take for a key given as bytes: it makes a string only when
 // the key needs a new log. key is not kept and must not change during the call.
-func TakeLogBytes(g *Logs[string], key []byte, n int64, now func() int64) LogDecision {
-	// Same as: g.Take(string(key), n, now), without a copy of a key that has a
-	// log. Safety: the string is used for look-ups only; what is stored is its
-	// clone.
-	return g.take(unsafe.String(unsafe.SliceData(key), len(key)), n, now, strings.Clone)
+func TakeLogBytes(g *Logs[string], key []byte, limit LogLimit, n int64, now func() int64) LogDecision {
+	// Same as: g.Take(string(key), limit, n, now), without a copy of a key that
+	// has a log. Safety: the string is used for look-ups only; what is stored is
+	// its clone.
+	return g.take(unsafe.String(unsafe.SliceData(key), len(key)), limit.least(), n, now, strings.Clone)
+}
+
+// TakeExistingLogBytes is [Logs.TakeExisting] for a key given as bytes, of which
+// it never makes a string.
+func TakeExistingLogBytes(g *Logs[string], key []byte, limit LogLimit, n int64, now func() int64) (LogDecision, bool) {
+	// Safety: the string is used for look-ups only.
+	return g.takeExisting(unsafe.String(unsafe.SliceData(key), len(key)), limit.least(), n, now)
 }
 
 // take is Take; own makes the copy of key that may be stored, nil if key itself
 // may be.
-func (g *Logs[K]) take(key K, n int64, now func() int64, own func(K) K) LogDecision {
-	if n < 1 || n > g.rule.Limit {
-		return g.Peek(key, n, now())
+func (g *Logs[K]) take(key K, limit LogLimit, n int64, now func() int64, own func(K) K) LogDecision {
+	for {
+		if d, found := g.takeExisting(key, limit, n, now); found {
+			return d
+		}
+		if !limit.charges(n) {
+			return g.Peek(key, limit, n, now())
+		}
+		if d, done := g.takeNew(key, limit, 0, n, now(), own); done {
+			return d
+		}
+		// Somebody else was first.
 	}
+}
+
+func (g *Logs[K]) takeExisting(key K, limit LogLimit, n int64, now func() int64) (d LogDecision, found bool) {
 	for {
 		r, found := g.rings.Load(key)
-		t := now()
 		if !found {
-			if d, done := g.takeNew(key, n, t, own); done {
-				return d
-			}
-			continue // somebody else was first
+			return LogDecision{}, false
 		}
-		if d, alive := r.take(g.rule, n, t); alive {
-			return d
+		t := now()
+		var alive bool
+		if limit.charges(n) {
+			d, alive = r.take(limit, n, t)
+		} else {
+			d, alive = r.peek(limit, n, t)
+		}
+		if alive {
+			return d, true
 		}
 		g.unlink(key, r)
 	}
 }
 
 // Peek is the answer that Take would give at time now; it changes nothing, not
-// even the time that the key has seen.
-func (g *Logs[K]) Peek(key K, n, now int64) LogDecision {
+// even the time that the key has seen or the limit that it is under.
+func (g *Logs[K]) Peek(key K, limit LogLimit, n, now int64) LogDecision {
+	limit = limit.least()
 	for {
 		r, found := g.rings.Load(key)
 		if !found {
-			if d, done := g.peekNew(key, n, now); done {
+			if d, done := g.peekNew(key, limit, n, now); done {
 				return d
 			}
 			continue
 		}
-		r.mu.Lock()
-		if !r.dead {
-			d, _ := r.judge(g.rule, n, max(now, r.latestNanos))
-			r.mu.Unlock()
+		if d, alive := r.peek(limit, n, now); alive {
 			return d
 		}
-		r.mu.Unlock()
 		g.unlink(key, r)
 	}
 }
 
-// Reset forgets what key has used and the times that it has seen.
+// Reset forgets what key has used, and the times and the limit that it has seen.
 func (g *Logs[K]) Reset(key K) {
 	r, found := g.rings.Load(key)
 	if !found {
 		return
 	}
 	r.mu.Lock()
-	if !r.dead {
+	if !r.dead() {
 		g.kill(r)
 	}
 	r.mu.Unlock()

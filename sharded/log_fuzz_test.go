@@ -29,7 +29,7 @@ func FuzzLog(f *testing.F) {
 		if data[2] >= 128 { // windows as long as time
 			window = math.MaxInt64 - window
 		}
-		g := NewLogs[int](limit, window)
+		g := newFixedLogs[int](limit, window)
 		k := oracle.NewKeyed[int](func() oracle.Model { return oracle.NewSlidingLog(limit, time.Duration(window)) })
 		for i, data := 0, data[3:]; len(data) >= 3; i, data = i+1, data[3:] {
 			now = fuzzStep(t, g, k, now, i, data)
@@ -39,7 +39,7 @@ func FuzzLog(f *testing.F) {
 
 // fuzzStep makes one call of three bytes: what and key, step of time, permits.
 // It returns the latest time so far.
-func fuzzStep(t *testing.T, g *Logs[int], k *oracle.Keyed[int], now int64, i int, data []byte) int64 {
+func fuzzStep(t *testing.T, g *fixedLogs[int], k *oracle.Keyed[int], now int64, i int, data []byte) int64 {
 	t.Helper()
 	key, step, n := int(data[0]>>4%4), int64(data[1]), int64(data[2])-1
 	back := now

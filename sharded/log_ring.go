@@ -21,7 +21,7 @@ const (
 // logRing is the log of one key: the permits that may still count, oldest
 // first, in a ring that grows as it fills. Permits taken at the same nanosecond
 // share an entry, so a call for a million permits writes one entry, and a ring
-// never has more entries than the limit.
+// never grows beyond the limit that it is under, or what it holds already.
 //
 //	stamps  [ . . . 30 45 45+ 61 . . ]     nanoseconds, never falling
 //	                ^head     ^head+size-1
@@ -30,13 +30,14 @@ const (
 // An entry costs 8 bytes while every entry holds one permit (ends is nil: the
 // i-th entry ends at base+i+1), and 16 from the first that holds more. ends
 // counts modulo 2^64 from the birth of the ring; only differences of it are
-// used, and they are at most the limit.
+// used, and they are at most an int64: the largest limit or usage carried.
 //
 // mu guards every field. A ring that is dead has left the table, or is about
 // to: it must not be charged, and whoever meets it looks its key up again.
 type logRing struct {
 	mu          sync.Mutex
-	dead        bool
+	generation  uint64   // which ring of the table, from 1; 0: dead, or not in the table yet
+	rule        LogLimit // of the last take, allowed or not
 	latestNanos int64    // largest time of any take, allowed or not
 	base        uint64   // permits taken before the entry at head
 	head        int      // position of the oldest entry
@@ -45,10 +46,13 @@ type logRing struct {
 	ends        []uint64 // nil, or as long as stamps
 }
 
-// newLogRing returns an empty ring for a limit of at least 1.
-func newLogRing(limit int64) *logRing {
-	return &logRing{latestNanos: math.MinInt64, stamps: make([]int64, min(limit, logRingMinEntries))}
+// newLogRing returns an empty ring under rule.
+func newLogRing(rule LogLimit) *logRing {
+	room := min(max(rule.Limit, 1), logRingMinEntries)
+	return &logRing{rule: rule, latestNanos: math.MinInt64, stamps: make([]int64, room)}
 }
+
+func (r *logRing) dead() bool { return r.generation == 0 }
 
 // position returns where in the ring the i-th oldest entry lies.
 func (r *logRing) position(i int) int {
@@ -118,12 +122,17 @@ func (r *logRing) firstEnding(first int, target uint64) int {
 	return low
 }
 
+// used returns the permits of the entries from first on.
+func (r *logRing) used(first int) int64 { return int64(r.taken() - r.end(first-1)) }
+
 // judge answers a call for n permits at now (not before latestNanos or the
-// newest entry) and changes nothing. first is the oldest entry that counts.
+// newest entry) and changes nothing. first is the oldest entry that counts: what
+// has expired under the window that the ring is under until now does not, however
+// long that of rule is.
 func (r *logRing) judge(rule LogLimit, n, now int64) (d LogDecision, first int) {
-	first = r.firstLive(now, rule.WindowNanos)
-	used := int64(r.taken() - r.end(first-1))
-	d.Remaining = rule.Limit - used
+	first = r.firstLive(now, min(rule.WindowNanos, r.rule.WindowNanos))
+	used := r.used(first)
+	d.Remaining = max(rule.Limit-used, 0)
 	if first < r.size {
 		d.ResetAfterNanos = rule.WindowNanos - int64(logAgeNanos(now, r.stamp(r.size-1)))
 	}
@@ -145,7 +154,7 @@ func (r *logRing) judge(rule LogLimit, n, now int64) (d LogDecision, first int) 
 // is allowed. alive is false for a dead ring, which answers nothing.
 func (r *logRing) take(rule LogLimit, n, now int64) (d LogDecision, alive bool) {
 	r.mu.Lock()
-	if r.dead {
+	if r.dead() {
 		r.mu.Unlock()
 		return d, false
 	}
@@ -154,19 +163,42 @@ func (r *logRing) take(rule LogLimit, n, now int64) (d LogDecision, alive bool) 
 	return d, true
 }
 
-// takeLocked is take for a holder of the lock of a ring that is not dead, or for
-// the maker of a ring that nobody else can see yet.
+// peek is the answer of take, for any n, and changes nothing.
+func (r *logRing) peek(rule LogLimit, n, now int64) (d LogDecision, alive bool) {
+	r.mu.Lock()
+	if alive = !r.dead(); alive {
+		d, _ = r.judge(rule, n, max(now, r.latestNanos))
+	}
+	r.mu.Unlock()
+	return d, alive
+}
+
+// takeLocked is take, for any n, for a holder of the lock of a ring that is not
+// dead, or for the maker of a ring that nobody else can see yet.
 func (r *logRing) takeLocked(rule LogLimit, n, now int64) LogDecision {
-	now = max(now, r.latestNanos)
-	r.latestNanos = now
+	now = r.enter(rule, now)
 	d, first := r.judge(rule, n, now)
-	if d.Allowed {
+	if d.Allowed && n > 0 {
 		r.expire(first)
-		r.push(now, n, rule.Limit)
+		r.push(now, n)
 		d.Remaining -= n
 		d.ResetAfterNanos = rule.WindowNanos
+		d.AtNanos, d.Generation = now, r.generation
 	}
 	return d
+}
+
+// enter makes the ring see now and puts it under rule. What has expired under
+// another rule until then is dropped, for under a longer window it would count
+// again. It returns the effective time.
+func (r *logRing) enter(rule LogLimit, now int64) int64 {
+	now = max(now, r.latestNanos)
+	r.latestNanos = now
+	if rule != r.rule {
+		r.expire(r.firstLive(now, r.rule.WindowNanos))
+		r.rule = rule
+	}
+	return now
 }
 
 // expire removes the entries before first.
@@ -180,10 +212,10 @@ func (r *logRing) expire(first int) {
 }
 
 // push adds n permits at now, which is not before the newest entry.
-func (r *logRing) push(now, n, limit int64) {
+func (r *logRing) push(now, n int64) {
 	merge := r.size > 0 && r.stamp(r.size-1) == now
 	if !merge && r.size == len(r.stamps) {
-		r.resize(growLogRing(len(r.stamps), limit))
+		r.resize(growLogRing(len(r.stamps), r.rule.Limit))
 	}
 	if (merge || n > 1) && r.ends == nil {
 		r.ends = r.allEnds(len(r.stamps))
@@ -200,9 +232,10 @@ func (r *logRing) push(now, n, limit int64) {
 }
 
 // growLogRing returns the room of a full ring after it has grown: twice as much,
-// but no more than the limit, which is all that a ring can need.
+// but no more than the limit, which is all that takes can need; one more if what
+// the ring carries is beyond the limit already.
 func growLogRing(entries int, limit int64) int {
-	return int(min(2*int64(entries), limit))
+	return max(int(min(2*int64(entries), limit)), entries+1)
 }
 
 // allEnds returns the ends of all entries, at their positions in the ring.
@@ -230,17 +263,18 @@ func (r *logRing) resize(entries int) {
 	r.stamps, r.ends, r.head = stamps, ends, 0
 }
 
-// idle tells whether the ring equals a new one for every call from now on. A
-// ring that has seen a later time than now is not judged: its key would meet
-// time moving back if it were forgotten.
-func (r *logRing) idle(now, windowNanos int64) bool {
-	return now >= r.latestNanos && r.firstLive(now, windowNanos) == r.size
+// idle tells whether the ring equals a new one for every call from now on, also
+// for one under a longer window, which would find nothing left. A ring that has
+// seen a later time than now is not judged: its key would meet time moving back
+// if it were forgotten.
+func (r *logRing) idle(now int64) bool {
+	return now >= r.latestNanos && r.firstLive(now, r.rule.WindowNanos) == r.size
 }
 
 // trim gives back memory that the ring does not use at the time that it has
 // seen itself. It changes no answer.
-func (r *logRing) trim(windowNanos int64) {
-	first := r.firstLive(r.latestNanos, windowNanos)
+func (r *logRing) trim() {
+	first := r.firstLive(r.latestNanos, r.rule.WindowNanos)
 	live := r.size - first
 	if len(r.stamps) <= logRingKeepEntries || live > len(r.stamps)/logRingSpare {
 		return

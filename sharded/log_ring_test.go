@@ -15,13 +15,13 @@ func TestLogRingSize(t *testing.T) {
 	if unsafe.Sizeof(uintptr(0)) != 8 {
 		t.Skip("sizes are for 64-bit machines")
 	}
-	assert.EqualValues(t, 96, unsafe.Sizeof(logRing{}))
+	assert.EqualValues(t, 112, unsafe.Sizeof(logRing{}))
 }
 
 // TestLogMemoryPerKey holds the memory of a key that called once.
 func TestLogMemoryPerKey(t *testing.T) {
 	const keys = 100_000
-	g := NewLogs[uint64](100, 1000)
+	g := newFixedLogs[uint64](100, 1000)
 	before := logHeapBytes()
 	for key := range uint64(keys) {
 		g.Take(key, 1, logAt(0))
@@ -47,8 +47,8 @@ func logHeapBytes() int64 {
 
 func TestLogRingGrowsAsItFills(t *testing.T) {
 	const limit = 100
-	r := newLogRing(limit)
 	rule := LogLimit{Limit: limit, WindowNanos: 1000}
+	r := newLogRing(rule)
 	var rooms []int
 	for i := range int64(limit) {
 		require.True(t, r.takeLocked(rule, 1, i).Allowed)
@@ -63,13 +63,13 @@ func TestLogRingGrowsAsItFills(t *testing.T) {
 		require.True(t, r.takeLocked(rule, 1, 1000+i*10).Allowed)
 	}
 	assert.Len(t, r.stamps, limit, "a ring that turns needs no more room")
-	assert.Len(t, newLogRing(1).stamps, 1)
+	assert.Len(t, newLogRing(LogLimit{Limit: 1, WindowNanos: 1}).stamps, 1)
 }
 
 func TestLogRingManyPermitsOneEntry(t *testing.T) {
 	const limit = 1 << 40
-	r := newLogRing(limit)
 	rule := LogLimit{Limit: limit, WindowNanos: 1000}
+	r := newLogRing(rule)
 	require.True(t, r.takeLocked(rule, 1_000_000, 0).Allowed)
 	for range 1000 {
 		require.True(t, r.takeLocked(rule, 3, 0).Allowed)
@@ -81,8 +81,8 @@ func TestLogRingManyPermitsOneEntry(t *testing.T) {
 
 // TestLogRingDeniedWritesNothing: only the time seen.
 func TestLogRingDeniedWritesNothing(t *testing.T) {
-	r := newLogRing(3)
 	rule := LogLimit{Limit: 3, WindowNanos: 10}
+	r := newLogRing(rule)
 	r.takeLocked(rule, 1, 0)
 	r.takeLocked(rule, 2, 5)
 	r.takeLocked(rule, 1, 10)
@@ -98,10 +98,10 @@ func TestLogRingDeniedWritesNothing(t *testing.T) {
 // TestLogRingCountsWrap: more permits in the life of a ring than a uint64 holds.
 func TestLogRingCountsWrap(t *testing.T) {
 	const limit = 1<<63 - 1
-	r := newLogRing(limit)
 	rule := LogLimit{Limit: limit, WindowNanos: 10}
+	r := newLogRing(rule)
 	for i := range int64(9) {
-		require.Equal(t, allowedAs(0, 10), r.takeLocked(rule, limit, i*10))
+		require.Equal(t, allowedAs(0, 10), withoutCharge(r.takeLocked(rule, limit, i*10)))
 		require.Equal(t, deniedAs(0, 10, 10), r.takeLocked(rule, 1, i*10))
 	}
 }

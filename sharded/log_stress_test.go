@@ -34,7 +34,7 @@ func logTogether(n int, f func(i int)) {
 // of them may be told that the table is full.
 func TestLogNewKeyRace(t *testing.T) {
 	const rounds, goroutines, limit = 1000, 64, 5
-	g := NewLogs[int](limit, 1<<62)
+	g := newFixedLogs[int](limit, 1<<62)
 	for round := range rounds {
 		var admitted, full atomic.Int64
 		g.SetMaxKeys(round + 1)
@@ -63,7 +63,7 @@ func TestLogNewKeyRace(t *testing.T) {
 func TestLogOneInstantRace(t *testing.T) {
 	const goroutines, limit = 50, 25
 	for _, n := range []int64{1, 2, 5} {
-		g := NewLogs[string](limit, 1000)
+		g := newFixedLogs[string](limit, 1000)
 		var admitted atomic.Int64
 		logTogether(goroutines, func(i int) {
 			for range 20 {
@@ -86,7 +86,7 @@ func TestLogOneInstantRace(t *testing.T) {
 // be under way when the next tick is first charged.
 func TestLogEvictionRace(t *testing.T) {
 	const takers, ticks, perTick, limit = 8, 600, 64, 5
-	g := NewLogs[string](limit, 1)
+	g := newFixedLogs[string](limit, 1)
 	var calls, admitted, dropped, stopped, swept atomic.Int64
 	tickOf := func(call int64) int64 { return max(call-1, 0) / perTick }
 	clock := func() int64 {
@@ -129,7 +129,7 @@ func TestLogEvictionRace(t *testing.T) {
 // takers and a sweeper at once: exactly its limit is admitted in each round.
 func TestLogEvictionRaceInRounds(t *testing.T) {
 	const rounds, takers, limit, window = 2000, 8, 5, 1000
-	g := NewLogs[string](limit, window)
+	g := newFixedLogs[string](limit, window)
 	g.SetMaxKeys(1)
 	var dropped atomic.Int64
 	for round := range int64(rounds) {
@@ -158,7 +158,7 @@ func TestLogEvictionRaceInRounds(t *testing.T) {
 func TestLogCapRace(t *testing.T) {
 	const rounds, goroutines, most = 1000, 32, 10
 	for range rounds {
-		g := NewLogs[int](1, 1000)
+		g := newFixedLogs[int](1, 1000)
 		g.SetMaxKeys(most)
 		var admitted, full atomic.Int64
 		logTogether(goroutines, func(i int) {
@@ -179,7 +179,7 @@ func TestLogCapRace(t *testing.T) {
 // TestLogResetRace: a log that several drop at once is counted out once.
 func TestLogResetRace(t *testing.T) {
 	const rounds, goroutines = 2000, 8
-	g := NewLogs[string](1, 10)
+	g := newFixedLogs[string](1, 10)
 	for round := range int64(rounds) {
 		g.Take("key", 1, logAt(round*10))
 		logTogether(goroutines, func(i int) {
@@ -198,7 +198,7 @@ func TestLogResetRace(t *testing.T) {
 // exceeds the cap among resets and sweeps.
 func TestLogCapHoldsWhileKeysComeAndGo(t *testing.T) {
 	const goroutines, keys, most, rounds = 16, 64, 10, 2000
-	g := NewLogs[int](1, 1)
+	g := newFixedLogs[int](1, 1)
 	g.SetMaxKeys(most)
 	var calls, full, stopped atomic.Int64
 	logTogether(goroutines+1, func(i int) {
@@ -233,7 +233,7 @@ func TestLogCapHoldsWhileKeysComeAndGo(t *testing.T) {
 // several keys, with logs that grow: what was admitted is what is charged.
 func TestLogMixedRace(t *testing.T) {
 	const goroutines, calls = 16, 1000
-	g := NewLogs[string](goroutines*calls, 1<<40)
+	g := newFixedLogs[string](goroutines*calls, 1<<40)
 	keys := []string{"", "a", "b", "c"}
 	admitted := make([]atomic.Int64, len(keys))
 	var clock atomic.Int64
@@ -250,7 +250,7 @@ func TestLogMixedRace(t *testing.T) {
 				g.Peek(keys[k], 5, clock.Load())
 			default:
 				n := int64(1 + c%2)
-				if TakeLogBytes(g, []byte(keys[k]), n, func() int64 { return clock.Add(1) / 3 }).Allowed {
+				if takeFixedBytes(g, []byte(keys[k]), n, func() int64 { return clock.Add(1) / 3 }).Allowed {
 					admitted[k].Add(n)
 				}
 			}

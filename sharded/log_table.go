@@ -1,32 +1,31 @@
 package sharded
 
-// takeNew is take for a key that had no log a moment ago. It publishes a ring
-// that is charged already, so that no sweep can find it unused. done is false if
-// the key has a log by now.
-func (g *Logs[K]) takeNew(key K, n, now int64, own func(K) K) (d LogDecision, done bool) {
+// takeNew is take for a key that had no log a moment ago and owes used permits.
+// It publishes a ring that is charged already, so that no sweep can find it
+// unused. done is false if the key has a log by now.
+func (g *Logs[K]) takeNew(key K, limit LogLimit, used, n, now int64, own func(K) K) (d LogDecision, done bool) {
 	if !sameLogKey(key, key) { // it would never be found again, not even to be dropped
-		r := newLogRing(g.rule.Limit)
-		return r.takeLocked(g.rule, n, now), true
+		return newLogRing(limit).settleLocked(limit, used, n, now), true
 	}
-	if g.full() { // a flood of new keys at the cap makes no garbage
+	if used == 0 && g.full() { // a flood of new keys at the cap makes no garbage
 		absent := g.absent(key)
 		return LogDecision{Full: absent}, absent
 	}
 	if own != nil {
 		key = own(key)
 	}
-	return g.insert(key, n, now)
+	return g.insert(key, limit, used, n, now)
 }
 
 // peekNew is Peek for a key that had no log a moment ago. done is false if it
 // has one by now.
-func (g *Logs[K]) peekNew(key K, n, now int64) (d LogDecision, done bool) {
-	if n > 0 && n <= g.rule.Limit && sameLogKey(key, key) && g.full() {
+func (g *Logs[K]) peekNew(key K, limit LogLimit, n, now int64) (d LogDecision, done bool) {
+	if limit.charges(n) && sameLogKey(key, key) && g.full() {
 		absent := g.absent(key)
 		return LogDecision{Full: absent}, absent
 	}
 	var unused logRing
-	d, _ = unused.judge(g.rule, n, now)
+	d, _ = unused.judge(limit, n, now)
 	return d, true
 }
 
@@ -42,14 +41,15 @@ func (g *Logs[K]) absent(key K) bool {
 }
 
 // insert is the part of takeNew that writes to the table.
-func (g *Logs[K]) insert(key K, n, now int64) (d LogDecision, done bool) {
-	fresh := newLogRing(g.rule.Limit)
+func (g *Logs[K]) insert(key K, limit LogLimit, used, n, now int64) (d LogDecision, done bool) {
+	fresh := newLogRing(limit)
 	r, found := g.rings.LoadOrTryCompute(key, func() (*logRing, bool) {
 		// The bucket of key is locked: nobody else can insert or drop it.
-		if !g.reserve() {
+		if !g.reserve(used > 0) {
 			return nil, true
 		}
-		d = fresh.takeLocked(g.rule, n, max(now, g.floorNanos.Load()))
+		fresh.generation = g.births.Add(1)
+		d = fresh.settleLocked(limit, used, n, max(now, g.floorNanos.Load()))
 		return fresh, false
 	})
 	switch {
@@ -61,14 +61,15 @@ func (g *Logs[K]) insert(key K, n, now int64) (d LogDecision, done bool) {
 	return d, true
 }
 
-// reserve counts one more key, unless the table is at its cap. The count is
-// raised before a ring is in the table and lowered when it dies, so there are
-// never more rings that count than the cap; and a key is never told that the
+// reserve counts one more key, unless the table is at its cap and the key does
+// not move in with usage: to refuse that one would forgive the usage. The count is
+// raised before a ring is in the table and lowered when it dies, so new keys never
+// make more rings that count than the cap; and a key is never told that the
 // table is full because somebody who drops a ring was interrupted half way.
-func (g *Logs[K]) reserve() bool {
+func (g *Logs[K]) reserve(moves bool) bool {
 	for {
 		keys, most := g.keys.Load(), g.maxKeys.Load()
-		if most > 0 && keys >= most {
+		if most > 0 && keys >= most && !moves {
 			return false
 		}
 		if g.keys.CompareAndSwap(keys, keys+1) {
@@ -79,7 +80,7 @@ func (g *Logs[K]) reserve() bool {
 
 // kill marks the ring r, which is alive and locked by the caller, dead.
 func (g *Logs[K]) kill(r *logRing) {
-	r.dead = true
+	r.generation = 0
 	g.keys.Add(-1)
 }
 
@@ -91,8 +92,8 @@ func (g *Logs[K]) unlink(key K, r *logRing) {
 	})
 }
 
-// Sweep drops the logs of which every entry has expired at time now, and gives
-// back memory that others no longer use. It returns how many it dropped. No take
+// Sweep drops the logs of which every entry has expired at time now under the
+// limit that the log is under, and gives back memory that others no longer use. It returns how many it dropped. No take
 // is lost: a ring is marked dead under its lock, while it equals a new one,
 // before it leaves the table, and a take that meets a dead ring looks its key up
 // again. A log that has seen a later time than now is left alone.
@@ -131,9 +132,9 @@ func (g *Logs[K]) Sweep(now int64, budget func() bool) (dropped int) {
 // trims it.
 func (g *Logs[K]) forget(key K, r *logRing, now int64) bool {
 	r.mu.Lock()
-	if r.dead || !r.idle(now, g.rule.WindowNanos) {
-		if !r.dead {
-			r.trim(g.rule.WindowNanos)
+	if r.dead() || !r.idle(now) {
+		if !r.dead() {
+			r.trim()
 		}
 		r.mu.Unlock()
 		return false

@@ -10,7 +10,7 @@ import (
 )
 
 func TestLogSweepDropsOnlyWhatEqualsNew(t *testing.T) {
-	g := NewLogs[string](2, 10)
+	g := newFixedLogs[string](2, 10)
 	g.Take("old", 1, logAt(0))
 	g.Take("young", 1, logAt(5))
 	assert.Zero(t, g.Sweep(9, nil))
@@ -24,7 +24,7 @@ func TestLogSweepDropsOnlyWhatEqualsNew(t *testing.T) {
 // TestLogSweepInThePast: a sweep whose clock stepped back drops nothing that a
 // later clock made, and what it leaves is untouched.
 func TestLogSweepInThePast(t *testing.T) {
-	g := NewLogs[string](1, 10)
+	g := newFixedLogs[string](1, 10)
 	g.Take("key", 1, logAt(100))
 	for _, now := range []int64{99, 0, -1000, math.MinInt64} {
 		assert.Zero(t, g.Sweep(now, nil))
@@ -40,7 +40,7 @@ func TestLogSweepInThePast(t *testing.T) {
 // TestLogSweepLeavesALogThatSawALaterTime: its entries have expired at the
 // sweep's time, but to forget the later time would let time move back.
 func TestLogSweepLeavesALogThatSawALaterTime(t *testing.T) {
-	g := NewLogs[string](2, 10)
+	g := newFixedLogs[string](2, 10)
 	g.Take("key", 2, logAt(0))
 	g.Take("key", 1, logAt(12)) // entries of 0 have expired
 	g.Take("key", 2, logAt(21)) // denied; 21 was seen
@@ -56,7 +56,7 @@ func TestLogSweepLeavesALogThatSawALaterTime(t *testing.T) {
 // 100, whatever its caller's clock says; else the entries of 0 would not have
 // expired yet when it takes at 5.
 func TestLogTimeNeverMovesBackOverASweep(t *testing.T) {
-	g := NewLogs[string](1, 10)
+	g := newFixedLogs[string](1, 10)
 	g.Take("key", 1, logAt(0))
 	require.Equal(t, 1, g.Sweep(100, nil))
 	assert.True(t, g.Take("key", 1, logAt(5)).Allowed)
@@ -66,7 +66,7 @@ func TestLogTimeNeverMovesBackOverASweep(t *testing.T) {
 
 func TestLogSweepBudgetGoesOnWhereItEnded(t *testing.T) {
 	const keys, perSweep = 1000, 70
-	g := NewLogs[int](1, 10)
+	g := newFixedLogs[int](1, 10)
 	for key := range keys {
 		g.Take(key, 1, logAt(0))
 	}
@@ -98,7 +98,7 @@ func TestLogSweepBudgetGoesOnWhereItEnded(t *testing.T) {
 // TestLogSweepWithoutBudgetLooksAtAll: also at what a sweep with a budget would
 // skip.
 func TestLogSweepWithoutBudgetLooksAtAll(t *testing.T) {
-	g := NewLogs[int](1, 10)
+	g := newFixedLogs[int](1, 10)
 	for key := range 100 {
 		g.Take(key, 1, logAt(0))
 	}
@@ -110,23 +110,56 @@ func TestLogSweepWithoutBudgetLooksAtAll(t *testing.T) {
 // TestLogDeadRing: every call copes with a ring that somebody killed and, being
 // interrupted, has not yet taken out of the table.
 func TestLogDeadRing(t *testing.T) {
-	calls := map[string]func(t *testing.T, g *Logs[string]){
-		"take": func(t *testing.T, g *Logs[string]) {
+	calls := map[string]func(t *testing.T, g *fixedLogs[string]){
+		"take": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
 			assert.Equal(t, allowedAs(0, 10), g.Take("key", 2, logAt(0)))
 			assert.Equal(t, 1, g.Len())
 		},
-		"peek": func(t *testing.T, g *Logs[string]) {
+		"peek": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
 			assert.Equal(t, allowedAs(2, 0), g.Peek("key", 2, 0))
 		},
-		"reset": func(t *testing.T, g *Logs[string]) { g.Reset("key") },
-		"sweep": func(t *testing.T, g *Logs[string]) { assert.Zero(t, g.Sweep(10, nil)) },
-		"other": func(t *testing.T, g *Logs[string]) {
+		"reset": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
+			g.Reset("key")
+		},
+		"sweep": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
+			assert.Zero(t, g.Sweep(10, nil))
+		},
+		"has": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
+			assert.False(t, g.Has("key"))
+		},
+		"existing": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
+			_, found := g.TakeExisting("key", g.rule, 1, logAt(0))
+			assert.False(t, found)
+		},
+		"refund": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
+			assert.False(t, g.Refund("key", 1, 0, 1, 0))
+			assert.False(t, g.Refund("key", 0, 0, 1, 0))
+		},
+		"evacuate": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
+			used, found := g.Evacuate("key", 0)
+			assert.False(t, found)
+			assert.Zero(t, used)
+		},
+		"settle": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
+			assert.Equal(t, allowedAs(0, 10), withoutCharge(g.Settle("key", g.rule, 1, 1, 0)))
+		},
+		"other": func(t *testing.T, g *fixedLogs[string]) {
+			t.Helper()
 			assert.True(t, g.Take("other", 1, logAt(0)).Allowed, "its place is free")
 		},
 	}
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
-			g := NewLogs[string](2, 10)
+			g := newFixedLogs[string](2, 10)
 			g.SetMaxKeys(1)
 			g.Take("key", 2, logAt(0))
 			r, _ := g.rings.Load("key")
@@ -144,7 +177,7 @@ func TestLogDeadRing(t *testing.T) {
 
 func TestLogSweepGivesBackMemory(t *testing.T) {
 	const limit, window = 10_000, 1_000_000
-	g := NewLogs[string](limit, window)
+	g := newFixedLogs[string](limit, window)
 	for i := range int64(limit) {
 		g.Take("key", 1, logAt(i))
 	}
@@ -164,7 +197,7 @@ func TestLogSweepGivesBackMemory(t *testing.T) {
 // TestLogTrimLeavesRoom: a trimmed ring holds as much again without growing.
 func TestLogTrimLeavesRoom(t *testing.T) {
 	const limit, window, live = 1000, 1000, 100
-	g := NewLogs[string](limit, window)
+	g := newFixedLogs[string](limit, window)
 	for i := range int64(limit) {
 		g.Take("key", 1, logAt(i))
 	}
@@ -183,7 +216,7 @@ func TestLogTrimLeavesRoom(t *testing.T) {
 // trim away what still counts for them.
 func TestLogTrimUsesTheTimeOfTheLog(t *testing.T) {
 	const limit, window = 1000, 1000
-	g := NewLogs[string](limit, window)
+	g := newFixedLogs[string](limit, window)
 	for i := range int64(limit) {
 		g.Take("key", 1, logAt(i))
 	}
@@ -192,7 +225,7 @@ func TestLogTrimUsesTheTimeOfTheLog(t *testing.T) {
 }
 
 func TestLogReset(t *testing.T) {
-	g := NewLogs[string](1, 10)
+	g := newFixedLogs[string](1, 10)
 	g.Reset("unknown")
 	g.Take("key", 1, logAt(100))
 	g.Take("other", 1, logAt(100))
@@ -204,7 +237,7 @@ func TestLogReset(t *testing.T) {
 }
 
 func TestLogCap(t *testing.T) {
-	g := NewLogs[string](2, 10)
+	g := newFixedLogs[string](2, 10)
 	g.SetMaxKeys(2)
 	full := LogDecision{Full: true}
 	assert.True(t, g.Take("", 1, logAt(0)).Allowed, "the empty key is a key")
@@ -235,7 +268,7 @@ func TestLogCap(t *testing.T) {
 
 // TestLogKeyThatDoesNotEqualItself: such keys must not fill the table.
 func TestLogKeyThatDoesNotEqualItself(t *testing.T) {
-	g := NewLogs[float64](1, 10)
+	g := newFixedLogs[float64](1, 10)
 	for range 3 {
 		assert.Equal(t, allowedAs(0, 10), g.Take(math.NaN(), 1, logAt(0)))
 	}
@@ -248,14 +281,14 @@ func TestLogKeyThatDoesNotEqualItself(t *testing.T) {
 }
 
 func TestLogBytesStoresACopy(t *testing.T) {
-	g := NewLogs[string](1, 10)
+	g := newFixedLogs[string](1, 10)
 	key := []byte("key")
-	require.True(t, TakeLogBytes(g, key, 1, logAt(0)).Allowed)
-	require.False(t, TakeLogBytes(g, key, 1, logAt(0)).Allowed)
+	require.True(t, takeFixedBytes(g, key, 1, logAt(0)).Allowed)
+	require.False(t, takeFixedBytes(g, key, 1, logAt(0)).Allowed)
 	copy(key, "yek")
 	assert.False(t, g.Take("key", 1, logAt(0)).Allowed)
-	assert.True(t, TakeLogBytes(g, key, 1, logAt(0)).Allowed)
-	assert.True(t, TakeLogBytes(g, nil, 1, logAt(0)).Allowed)
+	assert.True(t, takeFixedBytes(g, key, 1, logAt(0)).Allowed)
+	assert.True(t, takeFixedBytes(g, nil, 1, logAt(0)).Allowed)
 	assert.False(t, g.Take("", 1, logAt(0)).Allowed)
 }
 
@@ -263,7 +296,7 @@ func TestLogBytesStoresACopy(t *testing.T) {
 // answer; nothing for a flood of new keys at the cap.
 func TestLogAllocations(t *testing.T) {
 	const limit, window = 100, 1000
-	g, now := NewLogs[string](limit, window), int64(0)
+	g, now := newFixedLogs[string](limit, window), int64(0)
 	for range 4 * limit { // a ring with its full room and ends
 		now += 7
 		g.Take("key", 1, logAt(now))
@@ -281,11 +314,11 @@ func TestLogAllocations(t *testing.T) {
 		"never new": func() { g.Take("new", limit+1, clock) },
 		"peek":      func() { g.Peek("key", 5, now) },
 		"peek new":  func() { g.Peek("new", 5, now) },
-		"bytes":     func() { now += 5; TakeLogBytes(g, key, 1, clock) },
-		"flood":     func() { TakeLogBytes(g, flood, 1, clock) },
+		"bytes":     func() { now += 5; takeFixedBytes(g, key, 1, clock) },
+		"flood":     func() { takeFixedBytes(g, flood, 1, clock) },
 	}
 	for name, f := range cases {
 		assert.Zero(t, testing.AllocsPerRun(300, f), name)
 	}
-	require.True(t, TakeLogBytes(g, flood, 1, clock).Full)
+	require.True(t, takeFixedBytes(g, flood, 1, clock).Full)
 }

@@ -24,6 +24,34 @@ func deniedAs(remaining, retry, reset int64) LogDecision {
 	return LogDecision{Remaining: remaining, RetryAfterNanos: retry, ResetAfterNanos: reset}
 }
 
+// fixedLogs is a table of which all keys are always under one limit. Its answers
+// are without what a refund asks for, so that those of all keys compare.
+type fixedLogs[K comparable] struct {
+	*Logs[K]
+	rule LogLimit
+}
+
+func newFixedLogs[K comparable](limit, windowNanos int64) *fixedLogs[K] {
+	return &fixedLogs[K]{NewLogs[K](), LogLimit{limit, windowNanos}}
+}
+
+func withoutCharge(d LogDecision) LogDecision {
+	d.AtNanos, d.Generation = 0, 0
+	return d
+}
+
+func (g *fixedLogs[K]) Take(key K, n int64, now func() int64) LogDecision {
+	return withoutCharge(g.Logs.Take(key, g.rule, n, now))
+}
+
+func (g *fixedLogs[K]) Peek(key K, n, now int64) LogDecision {
+	return g.Logs.Peek(key, g.rule, n, now)
+}
+
+func takeFixedBytes(g *fixedLogs[string], key []byte, n int64, now func() int64) LogDecision {
+	return withoutCharge(TakeLogBytes(g.Logs, key, g.rule, n, now))
+}
+
 const (
 	firstNano = int64(math.MinInt64)
 	lastNano  = int64(math.MaxInt64)
@@ -121,7 +149,7 @@ func TestLogTable(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			g := NewLogs[string](c.limit, c.window)
+			g := newFixedLogs[string](c.limit, c.window)
 			for i, call := range c.calls {
 				checkLogCall(t, g, i, call.now, call.n, call.want)
 			}
@@ -131,7 +159,7 @@ func TestLogTable(t *testing.T) {
 }
 
 // checkLogCall peeks and takes at now and compares both with the answer wanted.
-func checkLogCall(t *testing.T, g *Logs[string], i int, now, n int64, want LogDecision) {
+func checkLogCall(t *testing.T, g *fixedLogs[string], i int, now, n int64, want LogDecision) {
 	t.Helper()
 	before := g.Peek("key", n, now)
 	got := g.Take("key", n, logAt(now))
@@ -150,7 +178,7 @@ func TestLogTraces(t *testing.T) {
 			continue
 		}
 		met++
-		g := NewLogs[string](trace.Limit.Limit, trace.Limit.WindowNanos)
+		g := newFixedLogs[string](trace.Limit.Limit, trace.Limit.WindowNanos)
 		require.NoError(t, trace.Check(func(key string, now, n int64) (bool, int64) {
 			d := g.Take(key, n, logAt(now))
 			return d.Allowed, d.RetryAfterNanos
@@ -187,7 +215,7 @@ func TestLogEqualsOracle(t *testing.T) {
 
 func compareWithOracle(t *testing.T, mix logMix, calls int, rng *rand.Rand) {
 	t.Helper()
-	g := NewLogs[int](mix.limit, mix.window)
+	g := newFixedLogs[int](mix.limit, mix.window)
 	k := oracle.NewKeyed[int](func() oracle.Model { return oracle.NewSlidingLog(mix.limit, time.Duration(mix.window)) })
 	now, dropped := int64(-1000), 0
 	for i := range calls {
@@ -227,29 +255,35 @@ func compareWithOracle(t *testing.T, mix logMix, calls int, rng *rand.Rand) {
 	require.Equal(t, k.Len(now), g.Len())
 }
 
-func requireSameAnswer(t *testing.T, g *Logs[int], k *oracle.Keyed[int], key int, n, when int64, call int) {
+func requireSameAnswer(t *testing.T, g *fixedLogs[int], k *oracle.Keyed[int], key int, n, when int64, call int) {
 	t.Helper()
 	allowed, retry := k.Peek(key, when, n)
-	want := LogDecision{allowed, false, k.Remaining(key, when), retry, k.ResetAfter(key, when)}
+	want := LogDecision{Allowed: allowed, Remaining: k.Remaining(key, when), RetryAfterNanos: retry, ResetAfterNanos: k.ResetAfter(key, when)}
 	if got := g.Peek(key, n, when); got != want {
 		require.Equal(t, want, got, "call %d: peek of %d of key %d at %d", call, n, key, when)
 	}
 	allowed, retry = k.Take(key, when, n)
-	want = LogDecision{allowed, false, k.Remaining(key, when), retry, k.ResetAfter(key, when)}
+	want = LogDecision{Allowed: allowed, Remaining: k.Remaining(key, when), RetryAfterNanos: retry, ResetAfterNanos: k.ResetAfter(key, when)}
 	if got := g.Take(key, n, logAt(when)); got != want {
 		require.Equal(t, want, got, "call %d: take of %d of key %d at %d", call, n, key, when)
 	}
 }
 
 // requireSound checks what must hold of a ring between calls.
-func requireSound(t *testing.T, g *Logs[int], key int) {
+func requireSound(t *testing.T, g *fixedLogs[int], key int) {
 	t.Helper()
 	r, found := g.rings.Load(key)
 	if !found {
 		return
 	}
 	require.LessOrEqual(t, int64(len(r.stamps)), g.rule.Limit, "never more room than the limit")
-	require.Positive(t, r.size, "no ring without an entry")
+	require.Positive(t, r.size, "no ring without an entry, unless it was given back")
+	requireOrdered(t, r)
+}
+
+// requireOrdered checks that entries are in order and none is empty.
+func requireOrdered(t *testing.T, r *logRing) {
+	t.Helper()
 	for i := 1; i < r.size; i++ {
 		if r.stamp(i-1) >= r.stamp(i) || r.end(i-1) >= r.end(i) {
 			require.FailNow(t, "entries out of order", "%d of %d", i, r.size)
@@ -265,7 +299,7 @@ func requireSound(t *testing.T, g *Logs[int], key int) {
 func TestLogRetryAfterIsTheTruth(t *testing.T) {
 	const limit, window = 12, 100
 	rng := rand.New(rand.NewPCG(11, 12))
-	g, now, waits := NewLogs[string](limit, window), int64(0), 0
+	g, now, waits := newFixedLogs[string](limit, window), int64(0), 0
 	for range 3000 {
 		now += rng.Int64N(20)
 		g.Take("key", 1+rng.Int64N(4), logAt(now))
