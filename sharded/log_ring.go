@@ -196,7 +196,7 @@ func (r *logRing) enter(rule LogLimit, now int64) int64 {
 	r.latestNanos = now
 	if rule != r.rule {
 		r.expire(r.firstLive(now, r.rule.WindowNanos))
-		_ = rule
+		r.rule = rule
 	}
 	return now
 }
