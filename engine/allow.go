@@ -25,9 +25,9 @@ func (m *Limiter[K]) Allow(key K) bool { return m.AllowN(key, 1) }
 // AllowN takes n permits of key, all or none. n == 0 is allowed and changes nothing; n < 0 is
 // not allowed.
 func (m *Limiter[K]) AllowN(key K, n int64) bool {
-	r := m.rule.Load()
-	if !m.plain || r.verdict != byWord || n <= 0 {
-		return m.takeAt(key, n, readClock).Allowed
+	r := m.ruleOf(key)
+	if !m.alone || r.verdict != byWord || n <= 0 {
+		return m.takeBy(r, key, n, readClock).Allowed
 	}
 	k := m.hasher.Key(key) // 1
 	out, done := m.chargeWord(r, k, n, readClock)
@@ -44,26 +44,29 @@ func AllowBytes(l *Limiter[string], key []byte) bool {
 	view := unsafe.String(unsafe.SliceData(key), len(key))
 	r := l.rule.Load()
 	switch {
-	case l.plain && r.verdict == byWord:
+	case !l.alone || l.resolver != nil:
+	case r.verdict == byWord:
 		k := l.hasher.Bytes(key)
 		out, done := l.chargeWord(r, k, 1, readClock)
 		if !done {
 			out = l.chargeMissing(&l.main, r, view, k, out.word, 1, readClock)
 		}
 		return l.tally(out).ok
-	case l.plain && r.verdict == byLog && l.logsAt(&l.main).Has(view):
+	case r.verdict == byLog:
 		clock := func() int64 { return l.time.now(readClock) }
 		if d, known := l.logsAt(&l.main).TakeExisting(view, r.logLimit(), 1, clock); known {
 			l.stats.count(d.Allowed)
 			return d.Allowed
 		}
 	}
-	return l.Take(string(key), 1).Allowed // a new log keeps the key
+	return l.Take(string(key), 1).Allowed // a resolver or a new log may keep the key
 }
 
 // Take takes n permits of key, all or none, and says what is left. n == 0 is allowed and
 // changes nothing. n < 0 is an error of the caller: not allowed, RetryAfter [Never].
-func (m *Limiter[K]) Take(key K, n int64) Decision { return m.takeAt(key, n, readClock) }
+func (m *Limiter[K]) Take(key K, n int64) Decision {
+	return m.takeBy(m.ruleOf(key), key, n, readClock)
+}
 
 // TakeAt is [Limiter.Take] at a time passed in, for tests, replays and callers that read their
 // clock once for many calls. now is measured from an origin of the caller's choice, the same
@@ -72,15 +75,16 @@ func (m *Limiter[K]) Take(key K, n int64) Decision { return m.takeAt(key, n, rea
 // of the limit's horizon (18 years for a rate of one token per a whole number of nanoseconds,
 // at least 8 s for any rate) makes this call sweep the table first.
 func (m *Limiter[K]) TakeAt(now time.Duration, key K, n int64) Decision {
-	return m.takeAt(key, n, m.time.give(now, m.table.Swept()))
+	return m.takeBy(m.ruleOf(key), key, n, m.time.give(now, m.table.Swept()))
 }
 
-func (m *Limiter[K]) takeAt(key K, n, given int64) Decision {
+// takeBy is Take by the main rule r and those of WithAlso.
+func (m *Limiter[K]) takeBy(r *rule, key K, n, given int64) Decision {
 	var d Decision
-	if m.plain {
-		d, _ = m.takeOne(&m.main, m.rule.Load(), key, n, given)
+	if m.alone {
+		d, _ = m.takeOne(&m.main, r, key, n, given)
 	} else {
-		d, _ = m.takeSeveral(key, n, given)
+		d, _ = m.takeSeveral(r, key, n, given)
 	}
 	m.stats.count(d.Allowed)
 	return d

@@ -37,6 +37,21 @@ func TestNoAllocations(t *testing.T) {
 			require.NoError(t, l.Close())
 		}
 	}
+	for name, limit := range everyAlgorithm(1 << 20) {
+		for kind, opts := range map[string][]engine.Option{
+			"alone":    nil,
+			"also":     {engine.WithAlso(engine.FixedWindow(1<<20, time.Hour))},
+			"resolver": {engine.WithResolver(engine.ResolverFunc[int](func(int) (engine.Limit, bool) { return limit, true }))},
+		} {
+			first := limit
+			if kind == "resolver" {
+				first = engine.Blocked()
+			}
+			l := engine.Must[int](first, opts...)
+			l.Allow(7)
+			require.Zero(t, testing.AllocsPerRun(200, func() { l.Allow(7); l.Take(7, 1); l.Peek(7) }), "%s %s", name, kind)
+		}
+	}
 	noAllocs(t, 42)
 	noAllocs(t, netip.MustParseAddr("2001:db8::1"))
 	noAllocs(t, pair{"a", "b"})

@@ -52,7 +52,7 @@ import (
 // counts that order nothing; what a sweep forgets equals new, so [Limiter.Sweep] writes no key.
 type Limiter[K comparable] struct {
 	core
-	plain    bool // one limit for all keys: no resolver, no WithAlso
+	alone    bool // a key is under one limit: no WithAlso
 	hasher   sharded.Hasher[K]
 	main     place[K]
 	also     []alsoRule[K]
@@ -102,7 +102,7 @@ func New[K comparable](l Limit, opts ...Option) (*Limiter[K], error) {
 	if err := errors.Join(l.Validate(), err, keyErr, resolverErr, o.fitsTick(l)); err != nil {
 		return nil, err
 	}
-	m := &Limiter[K]{hasher: *hasher, resolver: resolver, plain: resolver == nil && len(o.also) == 0}
+	m := &Limiter[K]{hasher: *hasher, resolver: resolver, alone: len(o.also) == 0}
 	m.init(o)
 	m.rule.Store(m.book.learn(l, m.table))
 	for i, also := range o.also {

@@ -15,7 +15,8 @@ import (
 type CapPolicy uint8
 
 const (
-	// CapShared lets all new keys share one bucket of the limit until there is room.
+	// CapShared lets all new keys share one bucket of the limit until there is room. A key may then
+	// take from that and, once there is room, from its own.
 	CapShared CapPolicy = iota
 	// CapDeny refuses new keys until there is room.
 	CapDeny
@@ -73,7 +74,9 @@ func WithCoarseClock(tick time.Duration) Option {
 
 // WithMaxKeys caps the keys held at n, at 44 bytes of memory each at most (12 KiB if there
 // are few), and sets the policy for new keys beyond. A key that does not equal a new one is
-// never dropped to make room, so a flood of keys resets nobody's limit. Without this option
+// never dropped to make room, so a flood of keys resets nobody's limit. A key counts once for each
+// of its limits (WithAlso), and keys under a sliding log are capped apart from the others, at n
+// too. Without this option
 // there is no cap; what equals new is still dropped. The bytes do not hold for a
 // [SlidingLog], see there. With [CapDeny], the RetryAfter of a new key that finds no room is an
 // estimate: when there will be room depends on the keys that are held.

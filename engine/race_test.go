@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -56,6 +57,51 @@ func TestConcurrentCallsOnOneKey(t *testing.T) {
 			})
 			require.EqualValues(t, 25, allowed.Load(), name)
 		}
+	}
+}
+
+// TestRealClockBound: whoever reads the clock when, no run admits more than its time earns. The
+// bound holds on any machine at any load; only its other side would need a quick one.
+func TestRealClockBound(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit      engine.Limit
+		perSecond  float64
+		goroutines int
+		calls      int
+	}{
+		"tight loops": {engine.TokenBucket(engine.PerSecond(200_000), 1), 200_000, 8, 5000},
+		"once each":   {engine.TokenBucket(engine.PerSecond(10), 1), 10, 5000, 1},
+	} {
+		l := engine.Must[string](c.limit)
+		var admitted atomic.Int64
+		start := time.Now()
+		atOnce(c.goroutines, func(int) {
+			for range c.calls {
+				if l.Allow("a") {
+					admitted.Add(1)
+				}
+			}
+		})
+		require.LessOrEqual(t, float64(admitted.Load()), 1+c.perSecond*time.Since(start).Seconds(), name)
+		require.Positive(t, admitted.Load(), name)
+	}
+}
+
+// TestStampsInAnyOrder: a random order of times admits no more than the time between the first
+// and the last earns.
+func TestStampsInAnyOrder(t *testing.T) {
+	for seed := range uint64(50) {
+		rnd := rand.New(rand.NewPCG(seed, 4))
+		l := engine.Must[string](engine.TokenBucket(engine.Rate{Tokens: 1, Per: 5}, 3))
+		stamps := rnd.Perm(200)
+		admitted := 0
+		for _, at := range stamps {
+			if l.TakeAt(time.Duration(at), "a", 1).Allowed {
+				admitted++
+			}
+		}
+		require.LessOrEqual(t, admitted, 3+199/5)
+		require.GreaterOrEqual(t, admitted, 3)
 	}
 }
 

@@ -14,7 +14,7 @@ type Receipt[K comparable] struct {
 
 // TakeReceipt is [Limiter.Take] that returns a receipt as well, nil if the call was not allowed.
 func (m *Limiter[K]) TakeReceipt(key K, n int64) (Decision, *Receipt[K]) {
-	d, done := m.takeSeveral(key, n, readClock)
+	d, done := m.takeSeveral(m.ruleOf(key), key, n, readClock)
 	m.stats.count(d.Allowed)
 	if !d.Allowed || n <= 0 {
 		return d, nil

@@ -35,10 +35,15 @@ type resolved struct {
 
 // ruleOf returns the rule of a key.
 func (m *Limiter[K]) ruleOf(key K) *rule {
-	r := m.rule.Load()
 	if m.resolver == nil {
-		return r
+		return m.rule.Load()
 	}
+	return m.resolve(key)
+}
+
+// resolve asks the resolver for the rule of a key.
+func (m *Limiter[K]) resolve(key K) *rule {
+	r := m.rule.Load()
 	l, ok, panicked := m.ask(key)
 	switch {
 	case panicked:

@@ -9,33 +9,16 @@ const maxRules = 8
 // receipts are those of one call on one limiter, by rule.
 type receipts [maxRules]receipt
 
-// ruleAt returns the i-th place and its rule for key; 0 is the main one.
-func (m *Limiter[K]) ruleAt(i int, key K) (*place[K], *rule) {
-	if i == 0 {
-		return &m.main, m.ruleOf(key)
-	}
-	return &m.also[i-1].place, m.also[i-1].rule
-}
-
-// takeSeveral takes n permits of key by all rules, or by none. All are asked first, and a call
-// that any would refuse charges nothing. Between that and the charge others may be faster: then
-// what was charged is given back.
-func (m *Limiter[K]) takeSeveral(key K, n, given int64) (Decision, receipts) {
-	var done receipts
-	if len(m.also) == 0 {
-		var d Decision
-		p, r := m.ruleAt(0, key)
-		d, done[0] = m.takeOne(p, r, key, n, given)
-		return d, done
-	}
-	main := m.ruleOf(key) // once: the answer must not change between asking and charging
+// takeSeveral takes n permits of key by all rules, main and those of WithAlso, or by none. All are
+// asked first, and a call that any would refuse charges nothing. Between that and the charge others
+// may be faster: then what was charged is given back.
+func (m *Limiter[K]) takeSeveral(main *rule, key K, n, given int64) (all Decision, done receipts) {
 	d := m.peekRules(main, key, n, given)
 	if !d.Allowed || n <= 0 {
 		return d, done
 	}
-	var all Decision
 	for i := range 1 + len(m.also) {
-		p, r := m.ruleWith(main, i)
+		p, r := m.ruleAt(main, i)
 		one, rc := m.takeOne(p, r, key, n, given)
 		one.Rule = i
 		if !one.Allowed {
@@ -48,8 +31,8 @@ func (m *Limiter[K]) takeSeveral(key K, n, given int64) (Decision, receipts) {
 	return all, done
 }
 
-// ruleWith is ruleAt for a main rule that was found already.
-func (m *Limiter[K]) ruleWith(main *rule, i int) (*place[K], *rule) {
+// ruleAt returns the i-th place of a key and its rule; 0 is the main one.
+func (m *Limiter[K]) ruleAt(main *rule, i int) (*place[K], *rule) {
 	if i == 0 {
 		return &m.main, main
 	}
@@ -62,7 +45,7 @@ func (m *Limiter[K]) peekRules(main *rule, key K, n, given int64) (all Decision)
 		return Decision{Limit: main.limit.Capacity(), RetryAfter: Never}
 	}
 	for i := range 1 + len(m.also) {
-		p, r := m.ruleWith(main, i)
+		p, r := m.ruleAt(main, i)
 		one := m.peekOne(p, r, key, n, given)
 		one.Rule = i
 		all = tighter(all, one, i == 0)
@@ -73,7 +56,7 @@ func (m *Limiter[K]) peekRules(main *rule, key K, n, given int64) (all Decision)
 // giveBack gives back n permits of each charge.
 func (m *Limiter[K]) giveBack(key K, n int64, done *receipts) (any bool) {
 	for i := range 1 + len(m.also) {
-		p, _ := m.ruleWith(nil, i)
+		p, _ := m.ruleAt(nil, i)
 		any = m.refundOne(p, key, n, done[i]) || any
 	}
 	return any
@@ -136,7 +119,7 @@ func (p *keyed[K]) peek(n, given int64) Decision {
 }
 
 func (p *keyed[K]) take(n, given int64) (Decision, receipts) {
-	d, done := p.limiter.takeSeveral(p.key, n, given)
+	d, done := p.limiter.takeSeveral(p.limiter.ruleOf(p.key), p.key, n, given)
 	p.limiter.stats.count(d.Allowed)
 	return d, done
 }
@@ -181,9 +164,10 @@ func takeAll(n int64, parts []Part, at func(member) int64) (Decision, int) {
 			return one, i
 		}
 		done = append(done, rc)
-		if all := tighter(d, one, i == 0); i == 0 || all != d {
-			d, which = all, i
+		if i == 0 || stricter(one, d) {
+			which = i
 		}
+		d = tighter(d, one, i == 0)
 	}
 	return d, which
 }
