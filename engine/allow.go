@@ -30,7 +30,7 @@ func (m *Limiter[K]) AllowN(key K, n int64) bool {
 		return m.takeBy(r, key, n, readClock).Allowed
 	}
 	k := m.hasher.Key(key) // 1
-	if ok, done := m.tryBucket(r, k, n); done {
+	if _, _, ok, done := m.tryBucket(r, k, n); done {
 		return ok
 	}
 	out, done := m.chargeWord(r, k, n, readClock)
@@ -50,7 +50,7 @@ func AllowBytes(l *Limiter[string], key []byte) bool {
 	case !l.alone || l.resolver != nil:
 	case r.verdict == byWord:
 		k := l.hasher.Bytes(key)
-		if ok, done := l.tryBucket(r, k, 1); done {
+		if _, _, ok, done := l.tryBucket(r, k, 1); done {
 			return ok
 		}
 		out, done := l.chargeWord(r, k, 1, readClock)
@@ -86,7 +86,26 @@ func (m *Limiter[K]) TakeAt(now time.Duration, key K, n int64) Decision {
 
 // takeBy is Take by the main rule r and those of WithAlso.
 func (m *Limiter[K]) takeBy(r *rule, key K, n, given int64) Decision {
-	var d Decision
+	if m.alone && r.verdict == byWord && n > 0 {
+		k := m.hasher.Key(key)
+		if given == readClock {
+			if word, now, ok, done := m.tryBucket(r, k, n); done {
+				return decide(r, word, now, n, ok)
+			}
+		}
+		out, done := m.chargeWord(r, k, n, given)
+		if !done {
+			out = m.chargeMissing(&m.main, r, key, k, out.word, n, given)
+		}
+		m.stats.count(out.ok)
+		return decide(r, out.word, out.now, n, out.ok) // 7
+	}
+	return m.takeAnyhow(r, key, n, given)
+}
+
+// takeAnyhow is takeBy for all that is not one word. It is a function of its own because receipts
+// need a large frame, the clearing of which would cost takeBy as much as the rest of it.
+func (m *Limiter[K]) takeAnyhow(r *rule, key K, n, given int64) (d Decision) {
 	if m.alone {
 		d, _ = m.takeOne(&m.main, r, key, n, given)
 	} else {
@@ -115,24 +134,33 @@ const (
 	fromNobody                 // none: uncounted
 )
 
-// tryBucket is the straight way of a call that needs only yes or no: steps 2 to 6 once, for a known
-// key under a bucket on the monotonic clock. It reports done false, and has done nothing, if
-// anything is otherwise; chargeWord handles all. It exists for speed alone.
-func (c *core) tryBucket(r *rule, k sharded.Key, n int64) (ok, done bool) {
+// tryBucket is the straight way of a call: steps 2 to 6 once, for a known key under a bucket on one
+// of the limiter's own clocks. It reports done false, and has done nothing, if anything is
+// otherwise; chargeWord handles all. It exists for speed alone, and returns single values because
+// a struct of mixed sizes is copied through memory in pieces that stall.
+func (c *core) tryBucket(r *rule, k sharded.Key, n int64) (word uint64, now int64, ok, done bool) {
 	slot, word := c.table.Find(k, r.number) // 2, 3
-	if !atomicstate.IsLive(word) || r.other != nil || c.stats != nil || c.time.kind.Load() != clockMonotonic {
-		return false, false
+	if !atomicstate.IsLive(word) || r.other != nil || c.stats != nil {
+		return word, 0, false, false
 	}
-	now := c.time.exact() // 4
+	kind := c.time.kind.Load()
+	switch kind { // 4
+	case clockMonotonic:
+		now = c.time.exact()
+	case clockCoarse:
+		now = c.time.coarse.now.Load()
+	default:
+		return word, 0, false, false
+	}
 	if now >= c.table.SweepDue() {
-		return false, false
+		return word, now, false, false
 	}
 	next, ok := r.bucket.Take(word, now, n) // 5
-	if !ok {
-		return false, slot.Load() == word // else a sweep after a leap of time may have dropped it
+	if !ok {                                // coarse time refuses nobody; a sweep after a leap may have dropped the word
+		return word, now, false, kind == clockMonotonic && c.time.coarse == nil && slot.Load() == word
 	}
 	ok = slot.CompareAndSwap(word, next) // 6
-	return ok, ok
+	return next, now, ok, ok
 }
 
 // chargeWord takes n >= 1 permits of a key that has a live word under r. It reports false if it

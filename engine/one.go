@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/penstock-go/penstock/atomicstate"
 	"github.com/penstock-go/penstock/sharded"
 )
 
@@ -38,19 +39,25 @@ func (m *Limiter[K]) takeOne(p *place[K], r *rule, key K, n, given int64) (Decis
 		out = m.chargeMissing(p, r, key, k, out.word, n, given)
 	}
 	rc := receipt{rule: r, charged: out.ok && out.from != fromNobody, at: out.now, from: out.from, epoch: epoch}
-	return decide(out, n), rc // 7
+	return decide(r, out.word, out.now, n, out.ok), rc // 7
 }
 
 // decide makes the answer to a call of n >= 1 permits from what it came to.
-func decide(out charged, n int64) Decision {
-	law := out.rule.law
+func decide(r *rule, word uint64, now, n int64, ok bool) (d Decision) {
 	asked := n
-	if out.ok {
+	if ok {
 		asked = 0 // describe what is left after the charge
 	}
-	d := decision(law.Inspect(out.word, out.now, asked), law.Capacity())
-	if d.Allowed = out.ok; out.ok {
-		d.Delay = time.Duration(law.Delay(out.word, out.now, n))
+	var s atomicstate.State
+	if r.other == nil {
+		s = r.bucket.Inspect(word, now, asked) // spares an interface call
+	} else {
+		s = r.other.Inspect(word, now, asked)
+	}
+	d.Allowed, d.Limit, d.Remaining = ok, r.limit.burst, s.Remaining
+	d.RetryAfter, d.ResetAfter = time.Duration(s.RetryNanos), time.Duration(s.ResetNanos)
+	if ok && r.limit.algorithm == leakyQueue {
+		d.Delay = time.Duration(r.law.Delay(word, now, n))
 	}
 	return d
 }
