@@ -253,7 +253,8 @@ func TestWindowRefunds(t *testing.T) {
 // TestQueueDelays: constant outflow; the delay is the backlog before the call.
 func TestQueueDelays(t *testing.T) {
 	q := must(atomicstate.NewLeakyQueue(10, time.Second, 4))
-	word, ok := q.Fresh(0), false
+	word := q.Fresh(0)
+	var ok bool
 	for i := range int64(4) {
 		word, ok = q.Take(word, 0, 1)
 		require.True(t, ok)

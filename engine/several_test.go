@@ -253,7 +253,7 @@ func TestRefundAfterTheLimitChangedThereAndBack(t *testing.T) {
 	require.False(t, l.Allow("k"))
 }
 
-// TestReceiptsDoNotReachIntoAnotherWindow.
+// TestReceiptsDoNotReachIntoAnotherWindow: what time has given back is not given back again.
 func TestReceiptsDoNotReachIntoAnotherWindow(t *testing.T) {
 	clock := enginetest.NewClock()
 	fixed := engine.Must[string](engine.FixedWindow(3, time.Minute), engine.WithClock(clock))

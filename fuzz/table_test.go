@@ -17,7 +17,7 @@ func isErr(err, target error) bool { return errors.Is(err, target) }
 // back at once makes each key forgettable.
 func FuzzTable(f *testing.F) {
 	f.Add(uint16(0), uint8(0), []byte("\x00\x01\x02\x03\x04\x05\x06\x07\x08"))
-	f.Add(uint16(10), uint8(1), []byte("flood flood flood flood flood flood flood flood"))
+	f.Add(uint16(10), uint8(1), []byte("a flood of keys, and then some more of them"))
 	f.Add(uint16(300), uint8(2), []byte{200, 1, 200, 2, 200, 3, 200, 4, 4, 4, 4, 4})
 	f.Fuzz(func(t *testing.T, maxKeys uint16, policy uint8, data []byte) {
 		clock := enginetest.NewClock()

@@ -41,7 +41,6 @@ func (t *Table) MoveOut(k Key, now int64, settle func(used, now int64)) bool {
 		t.counters.staleLeaves.Add(1)
 		return false
 	}
-	used := int64(0)
 	s := l.any(k)
 	if s == nil || !atomicstate.IsLive(s.word.Load()) {
 		settle(0, max(now, t.clock(), l.floor))
@@ -50,7 +49,7 @@ func (t *Table) MoveOut(k Key, now int64, settle func(used, now int64)) bool {
 	t.epoch.Add(1)
 	word := s.word.Swap(atomicstate.Superseded)
 	now = max(now, t.clock(), l.floor)
-	used = t.law(limitOf(s.check)).Usage(word, now).Permits()
+	used := t.law(limitOf(s.check)).Usage(word, now).Permits()
 	t.keys.Add(-1)
 	t.counters.conversions.Add(1)
 	settle(used, now)

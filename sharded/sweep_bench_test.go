@@ -24,7 +24,8 @@ func BenchmarkSweep(b *testing.B) {
 		charge(table, h.Key(i), number, 1)
 	}
 	for b.Loop() {
-		for !table.SweepStep() {
+		for done := false; !done; {
+			done = table.SweepStep()
 		}
 	}
 	if table.Len() != keys {
