@@ -85,8 +85,13 @@ func (g *Logs[K]) kill(r *logRing) {
 }
 
 // unlink takes the dead ring r of key out of the table, if it is still there.
-// Whoever killed it does so, and whoever meets it helps instead of waiting.
-func (g *Logs[K]) unlink(key K, r *logRing) {
+// Whoever killed it does so, and whoever meets it helps instead of waiting. The map
+// stores the key that it is given even if another ring is there and stays, so it
+// gets one that may be kept: own makes it, nil if key itself may be.
+func (g *Logs[K]) unlink(key K, r *logRing, own func(K) K) {
+	if own != nil {
+		key = own(key)
+	}
 	g.rings.Compute(key, func(current *logRing, found bool) (*logRing, bool) {
 		return current, !found || current == r
 	})
@@ -142,7 +147,7 @@ func (g *Logs[K]) forget(key K, r *logRing, now int64) bool {
 	g.raiseFloor(now)
 	g.kill(r)
 	r.mu.Unlock()
-	g.unlink(key, r)
+	g.unlink(key, r, nil)
 	return true
 }
 
