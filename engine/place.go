@@ -26,12 +26,17 @@ type logs[K comparable] struct {
 	sweeper  *evict.Sweeper[logs[K], *logs[K]]
 }
 
-// sweepLogs is how many logs a step of the background sweep looks at: some 10 microseconds.
-const sweepLogs = 128
+const (
+	// sweepLogs is how many logs a step of the background sweep looks at, and a new key that finds
+	// no room: some 10 microseconds.
+	sweepLogs = 128
+	// sweepSteps bounds the steps of a sweep: each passes by all logs that those before it looked at.
+	sweepSteps = 64
+)
 
 // SweepStep sweeps some logs, and reports whether they were the last.
 func (g *logs[K]) SweepStep() (done bool) {
-	left := sweepLogs
+	left := max(sweepLogs, g.Len()/sweepSteps)
 	g.Sweep(g.time.settled(), func() bool {
 		left--
 		return left >= 0
@@ -104,11 +109,7 @@ func (m *Limiter[K]) takeLog(p *place[K], r *rule, key K, n, given int64) (Decis
 // the background sweep on. It reports whether there is room now.
 func (g *logs[K]) makeRoom() bool {
 	g.sweeper.Hurry()
-	left := sweepLogs
-	return g.Sweep(g.time.settled(), func() bool {
-		left--
-		return left >= 0
-	}) > 0
+	return g.MakeRoom(g.time.settled(), sweepLogs)
 }
 
 // openLog makes the log of a key that has none, with what its word has used, and charges n.

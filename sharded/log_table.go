@@ -133,6 +133,19 @@ func (g *Logs[K]) Sweep(now int64, budget func() bool) (dropped int) {
 	return dropped
 }
 
+// MakeRoom looks at some logs, always the first of the table, and drops those that
+// equal new ones at time now. It reports whether it dropped any. Unlike a sweep that
+// goes on where the last one ended, which has to pass by all logs before, it costs
+// the same in a table of any size: it is for a new key that found the table full.
+func (g *Logs[K]) MakeRoom(now int64, looks int) (made bool) {
+	g.rings.Range(func(key K, r *logRing) bool {
+		made = g.forget(key, r, now) || made
+		looks--
+		return looks > 0
+	})
+	return made
+}
+
 // forget drops the ring of key if it equals a new one at time now; if not, it
 // trims it.
 func (g *Logs[K]) forget(key K, r *logRing, now int64) bool {
