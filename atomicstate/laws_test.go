@@ -303,3 +303,14 @@ func TestSlidingWindowAdoptsCounts(t *testing.T) {
 	require.False(t, b.Inspect(there, w+w/4, 1).Allowed)
 	require.Equal(t, word, atomicstate.Convert(b, there, a, w+w/4))
 }
+
+// TestWaitsBeyondTheEndOfTime: windows of centuries, whose waits no integer holds.
+func TestWaitsBeyondTheEndOfTime(t *testing.T) {
+	law, err := atomicstate.NewSlidingWindow(1, math.MaxInt64)
+	require.NoError(t, err)
+	word, ok := law.Take(law.Fresh(0), 0, 1)
+	require.True(t, ok)
+	state := law.Inspect(word, 0, 1)
+	require.Equal(t, int64(math.MaxInt64), state.ResetNanos)
+	require.Equal(t, int64(math.MaxInt64), state.RetryNanos)
+}

@@ -1,6 +1,7 @@
 package atomicstate
 
 import (
+	"math"
 	"math/bits"
 	"time"
 )
@@ -95,7 +96,7 @@ func (s *SlidingWindow) Inspect(word uint64, now, n int64) State {
 	early := s.early(c, now)
 	switch {
 	case c.curr > 0:
-		st.ResetNanos = early + 2*s.window - c.into
+		st.ResetNanos = later(early+s.window-c.into, s.window)
 	case c.prev > 0:
 		st.ResetNanos = early + s.window - c.into
 	}
@@ -130,7 +131,15 @@ func (s *SlidingWindow) retry(c counts, n int64) int64 {
 	if room := s.limit - c.curr - n; room >= 0 {
 		return s.slidOut(c.prev, room) - c.into
 	}
-	return s.window - c.into + s.slidOut(c.curr, s.limit-n)
+	return later(s.window-c.into, s.slidOut(c.curr, s.limit-n))
+}
+
+// later adds two waits; a sum beyond the range is the end of it.
+func later(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // slidOut returns the first time into a window at which no more than room permits of the prev

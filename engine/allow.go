@@ -59,8 +59,8 @@ func AllowBytes(l *Limiter[string], key []byte) bool {
 		}
 		return l.tally(out).ok
 	case r.verdict == byLog:
-		clock := func() int64 { return l.time.now(readClock) }
-		if d, known := l.logsAt(&l.main).TakeExisting(view, r.logLimit(), 1, clock); known {
+		clock := func() int64 { return l.time.sure(readClock) }
+		if d, known := sharded.TakeExistingLogBytes(l.logsAt(&l.main).Logs, key, r.logLimit(), 1, clock); known {
 			l.stats.count(d.Allowed)
 			return d.Allowed
 		}
@@ -230,16 +230,13 @@ func (m *Limiter[K]) insert(p *place[K], r *rule, key K, k sharded.Key, word uin
 		m.table.Await(k)
 		return charged{}, false
 	}
-	now := m.time.now(given)
-	if m.time.mayLag(given) { // the table reads the exact clock, and says so if a sweep is due
-		now = max(now, m.time.exact())
-	}
+	now := m.time.sure(given) // the table reads the exact clock, and says so if a sweep is due
 	if now >= m.table.SweepDue() {
 		m.table.CatchUp(now)
 		return charged{}, false
 	}
 	outcome, word, now := m.table.Insert(k, r.number, now, n, func(at int64) (int64, bool) {
-		return p.evacuate(key, at)
+		return p.evacuate(k, key, at)
 	})
 	switch outcome {
 	case sharded.Charged, sharded.Denied:

@@ -67,6 +67,15 @@ func (t *timeline) now(given int64) int64 {
 	return t.nowSlow(given)
 }
 
+// sure is now, but never behind the exact clock.
+func (t *timeline) sure(given int64) int64 {
+	now := t.now(given)
+	if t.mayLag(given) {
+		now = max(now, t.exact())
+	}
+	return now
+}
+
 // isMonotonic reports whether now is a plain reading of the monotonic clock.
 func (t *timeline) isMonotonic(given int64) bool {
 	return given == readClock && t.kind.Load() == clockMonotonic

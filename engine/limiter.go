@@ -78,6 +78,7 @@ type core struct {
 	capped        capCounters
 	book          ruleBook
 	time          timeline
+	closed        atomic.Bool // logs made from now on are not swept
 }
 
 // words is the table as the background sweep sees it.
@@ -180,9 +181,13 @@ func (m *Limiter[K]) Reset(key K) {
 }
 
 func (m *Limiter[K]) resetAt(p *place[K], key K) {
-	m.table.Reset(m.hasher.Key(key).WithRule(p.index))
-	if g := p.logs.Load(); g != nil {
-		g.Reset(key)
+	k := m.hasher.Key(key).WithRule(p.index)
+	if p.logs.Load() == nil && (m.table.Reset(k) || p.logs.Load() == nil) {
+		return
+	}
+	g := p.logs.Load() // a key that can move is reset under the lock of its moves
+	for !m.table.MoveOut(k, m.time.settled(), func(int64, int64) { g.Reset(key) }) {
+		m.table.CatchUp(m.time.settled())
 	}
 }
 
@@ -199,6 +204,7 @@ func (m *Limiter[K]) Sweep() int {
 // limiter then reads the exact clock. Close may be called again and always returns nil. A
 // limiter that is dropped without Close leaks nothing.
 func (m *Limiter[K]) Close() error {
+	m.closed.Store(true)
 	m.sweeper.Close()
 	m.eachLogs(func(g *logs[K]) { g.sweeper.Close() })
 	m.time.stopTicking()

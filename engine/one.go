@@ -86,25 +86,44 @@ func (m *Limiter[K]) peekOne(p *place[K], r *rule, key K, n, given int64) Decisi
 
 // peekWord describes a call of n >= 0 permits on a key's word.
 func (m *Limiter[K]) peekWord(p *place[K], r *rule, key K, k sharded.Key, n, given int64) Decision {
-	for {
-		due := m.table.SweepDue()
-		word, law, known := m.table.Lookup(k)
-		now := m.time.now(given)
-		if now >= m.table.SweepDue() {
-			m.table.CatchUp(now)
-			continue
-		}
-		if due != m.table.SweepDue() { // swept in between: after a leap the word is unreadable
-			continue
-		}
-		if m.time.mayLag(given) {
-			now = max(now, m.time.exact())
-		}
-		if !known {
-			return m.peekNew(p, r, key, k, n, now, given)
-		}
-		return decision(r.law.Inspect(convert(law, word, r, now), now, n), r.law.Capacity())
+	look := m.lookup(k, given)
+	if !look.known {
+		return m.peekNew(p, r, key, k, n, look.now, given)
 	}
+	return describe(r, convert(look.law, look.word, r, look.now), look.now, n)
+}
+
+// sight is a word found and a time at which it can be read.
+type sight struct {
+	word  uint64
+	law   atomicstate.Law
+	known bool // whether there is a word
+	now   int64
+}
+
+// lookup finds the word of a key, whatever its limit, and then reads the clock.
+func (c *core) lookup(k sharded.Key, given int64) (s sight) {
+	for {
+		due := c.table.SweepDue()
+		s.word, s.law, s.known = c.table.Lookup(k)
+		s.now = c.time.sure(given)
+		if s.now >= c.table.SweepDue() {
+			c.table.CatchUp(s.now)
+			continue
+		}
+		if due == c.table.SweepDue() { // else swept in between: after a leap the word is unreadable
+			return s
+		}
+	}
+}
+
+// describe answers a call of n >= 0 permits on a word that it does not charge.
+func describe(r *rule, word uint64, now, n int64) Decision {
+	d := decision(r.law.Inspect(word, now, n), r.law.Capacity())
+	if d.Allowed && n > 0 {
+		d.Delay = time.Duration(r.law.Delay(word, now, 0))
+	}
+	return d
 }
 
 // peekNew describes a call of n permits for a key without a word.
@@ -113,11 +132,11 @@ func (m *Limiter[K]) peekNew(p *place[K], r *rule, key K, k sharded.Key, n, now,
 	if g := p.logs.Load(); g != nil && !k.IsOverflow() {
 		if used, ok := g.UsedBy(key, now); ok { // not moved yet
 			word = r.law.Carry(permits(used), now)
-			return decision(r.law.Inspect(word, now, n), r.law.Capacity())
+			return describe(r, word, now, n)
 		}
 	}
 	if k.IsOverflow() || m.table.HasRoom(k, now) || n == 0 || n > r.law.Capacity() {
-		return decision(r.law.Inspect(word, now, n), r.law.Capacity())
+		return describe(r, word, now, n)
 	}
 	switch m.policy {
 	case CapShared:
@@ -125,7 +144,7 @@ func (m *Limiter[K]) peekNew(p *place[K], r *rule, key K, k sharded.Key, n, now,
 	case CapDeny:
 		word = emptied(r, word, now)
 	}
-	return decision(r.law.Inspect(word, now, n), r.law.Capacity())
+	return describe(r, word, now, n)
 }
 
 // refundOne gives back n permits of a charge by one rule and reports whether it did.

@@ -26,12 +26,17 @@ type logs[K comparable] struct {
 	sweeper  *evict.Sweeper[logs[K], *logs[K]]
 }
 
-// sweepLogs is how many logs a step of the background sweep looks at: some 10 microseconds.
-const sweepLogs = 128
+const (
+	// sweepLogs is how many logs a step of the background sweep looks at, and a new key that finds
+	// no room: some 10 microseconds.
+	sweepLogs = 128
+	// sweepSteps bounds the steps of a sweep: each passes by all logs that those before it looked at.
+	sweepSteps = 64
+)
 
 // SweepStep sweeps some logs, and reports whether they were the last.
 func (g *logs[K]) SweepStep() (done bool) {
-	left := sweepLogs
+	left := max(sweepLogs, g.Len()/sweepSteps)
 	g.Sweep(g.time.settled(), func() bool {
 		left--
 		return left >= 0
@@ -56,13 +61,17 @@ func (m *Limiter[K]) logsAt(p *place[K]) *logs[K] {
 	if !p.logs.CompareAndSwap(nil, g) {
 		return p.logs.Load()
 	}
+	if m.closed.Load() {
+		g.sweeper.Close()
+	}
 	return g
 }
 
 // evacuate takes a key out of the logs and returns what it has used there. It is called under the
-// lock of the key's leaf, as every move between logs and words is.
-func (p *place[K]) evacuate(key K, now int64) (used int64, ok bool) {
-	if g := p.logs.Load(); g != nil {
+// lock of the key's leaf, as every move between logs and words is. The shared bucket has no other
+// home: what a key has used stays its own.
+func (p *place[K]) evacuate(k sharded.Key, key K, now int64) (used int64, ok bool) {
+	if g := p.logs.Load(); g != nil && !k.IsOverflow() {
 		return g.Evacuate(key, now)
 	}
 	return 0, false
@@ -71,9 +80,9 @@ func (p *place[K]) evacuate(key K, now int64) (used int64, ok bool) {
 // takeLog charges n >= 1 permits of key by a rule of logs.
 func (m *Limiter[K]) takeLog(p *place[K], r *rule, key K, n, given int64) (Decision, receipt) {
 	g, limit := m.logsAt(p), r.logLimit()
-	clock := func() int64 { return m.time.now(given) }
+	clock := func() int64 { return m.time.sure(given) } // logs lock anyway: no gain in a coarse clock
 	if n > limit.Limit {
-		return m.logDecision(r, g.Peek(key, limit, n, clock())), receipt{}
+		return m.peekLog(p, r, key, n, given), receipt{}
 	}
 	d, known := g.TakeExisting(key, limit, n, clock)
 	if !known {
@@ -90,7 +99,7 @@ func (m *Limiter[K]) takeLog(p *place[K], r *rule, key K, n, given int64) (Decis
 		m.capped.shared.Add(1)
 		d, from = g.overflow.Take(struct{}{}, limit, n, clock), fromOverflow
 	}
-	if d.Allowed {
+	if d.Allowed || !known { // a refused key may have moved in
 		g.sweeper.Kick()
 	}
 	return m.logDecision(r, d), receipt{rule: r, charged: d.Allowed, at: d.AtNanos, generation: d.Generation, from: from}
@@ -100,18 +109,14 @@ func (m *Limiter[K]) takeLog(p *place[K], r *rule, key K, n, given int64) (Decis
 // the background sweep on. It reports whether there is room now.
 func (g *logs[K]) makeRoom() bool {
 	g.sweeper.Hurry()
-	left := sweepLogs
-	return g.Sweep(g.time.settled(), func() bool {
-		left--
-		return left >= 0
-	}) > 0
+	return g.MakeRoom(g.time.settled(), sweepLogs)
 }
 
 // openLog makes the log of a key that has none, with what its word has used, and charges n.
 func (m *Limiter[K]) openLog(p *place[K], g *logs[K], r *rule, key K, n, given int64) (d sharded.LogDecision) {
 	k := m.hasher.Key(key).WithRule(p.index)
 	for {
-		now := m.time.now(given)
+		now := m.time.sure(given)
 		if now >= m.table.SweepDue() {
 			m.table.CatchUp(now)
 			continue
@@ -131,13 +136,19 @@ func (m *Limiter[K]) openLog(p *place[K], g *logs[K], r *rule, key K, n, given i
 
 // peekLog describes a call of n permits by a rule of logs.
 func (m *Limiter[K]) peekLog(p *place[K], r *rule, key K, n, given int64) Decision {
-	g, limit, now := m.logsAt(p), r.logLimit(), m.time.now(given)
+	g, limit, now := m.logsAt(p), r.logLimit(), m.time.sure(given)
 	if !g.Has(key) {
-		if word, law, ok := m.table.Lookup(m.hasher.Key(key).WithRule(p.index)); ok { // not moved yet
-			return m.logDecision(r, owing(limit, law.Usage(word, now).Permits(), n))
+		look := m.lookup(m.hasher.Key(key).WithRule(p.index), given)
+		if now = look.now; look.known { // not moved yet
+			if used := look.law.Usage(look.word, now).Permits(); used > 0 {
+				return m.logDecision(r, owing(limit, used, n))
+			}
 		}
 	}
 	d := g.Peek(key, limit, n, now)
+	if d.Full && g.makeRoom() {
+		d = g.Peek(key, limit, n, now)
+	}
 	if !d.Full {
 		return m.logDecision(r, d)
 	}
@@ -149,7 +160,7 @@ func (m *Limiter[K]) peekLog(p *place[K], r *rule, key K, n, given int64) Decisi
 
 // owing describes a call of n permits on a log that counts used permits of this very moment.
 func owing(limit sharded.LogLimit, used, n int64) sharded.LogDecision {
-	d := sharded.LogDecision{Allowed: n <= limit.Limit-used, Remaining: max(0, limit.Limit-used)}
+	d := sharded.LogDecision{Allowed: n == 0 || n <= limit.Limit-used, Remaining: max(0, limit.Limit-used)}
 	if used > 0 {
 		d.ResetAfterNanos = limit.WindowNanos
 	}

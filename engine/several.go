@@ -63,8 +63,8 @@ func (m *Limiter[K]) giveBack(key K, n int64, done *receipts) (gave bool) {
 }
 
 // tighter joins the answers of two limits to one call. A refusal beats a permission, the longer
-// wait the shorter one, and of two permissions the one with less left; of equals the first. The
-// longest delay counts.
+// wait the shorter one, then less left more, the smaller limit the larger and the longer reset the
+// shorter; of equals the first. The longest delay counts.
 func tighter(a, b Decision, first bool) Decision {
 	if first {
 		return b
@@ -84,13 +84,18 @@ func stricter(b, a Decision) bool {
 	switch {
 	case a.Allowed != b.Allowed:
 		return a.Allowed
-	case a.Allowed:
+	case a.RetryAfter != b.RetryAfter:
+		return longer(b.RetryAfter, a.RetryAfter)
+	case a.Remaining != b.Remaining:
 		return b.Remaining < a.Remaining
-	case a.RetryAfter == Never:
-		return false
+	case a.Limit != b.Limit:
+		return b.Limit < a.Limit
 	}
-	return b.RetryAfter == Never || b.RetryAfter > a.RetryAfter
+	return longer(b.ResetAfter, a.ResetAfter)
 }
+
+// longer reports whether b is a longer wait than a.
+func longer(b, a time.Duration) bool { return a != Never && (b == Never || b > a) }
 
 // Part is a key of a limiter, to be taken from together with others by [TakeAll]. Make one with
 // [Limiter.Part].

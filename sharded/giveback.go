@@ -36,7 +36,6 @@ func (t *Table) Refund(k Key, limit uint32, charged, n int64, epoch uint64) bool
 // Reset makes k equal to a new key, under whatever limit it is, and reports whether it had
 // a slot. The slot is left for the sweep, and counts as a key until then.
 func (t *Table) Reset(k Key) bool {
-	t.epoch.Add(1)
 	for {
 		s := t.lookupSlot(k)
 		if s == nil {
@@ -50,6 +49,7 @@ func (t *Table) Reset(k Key) bool {
 			t.Await(k)
 			continue
 		}
+		t.epoch.Add(1) // after the load: a charge in between fails the swap, one before it is of an older epoch
 		if s.word.CompareAndSwap(word, t.law(limitOf(s.check)).Fresh(t.clock())) {
 			t.lookAgain(k)
 			return true

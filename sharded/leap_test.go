@@ -91,3 +91,22 @@ func (t *Table) sweepAllForTest(now int64) int {
 	defer t.sweep.mu.Unlock()
 	return t.sweepAll(now)
 }
+
+// TestUsageSurvivesMoveWhenTimeLeapsInsideMoveOut is the same for a key that leaves for a log: its
+// word cannot be read at a time beyond its horizon.
+func TestUsageSurvivesMoveWhenTimeLeapsInsideMoveOut(t *testing.T) {
+	const leap = int64(40 * time.Second) // at which a word of this law, whole again, reads as a debt
+	now := int64(0)
+	table := NewTable(func() int64 { return now }, 0)
+	law := table.Register(newBucket(t, 1<<26, 1, 5))
+	h, _ := NewHasher[int]()
+	mustCharge(t, table, h.Key(1), law, 5)
+	now = leap
+	require.False(t, table.MoveOut(h.Key(1), 0, func(used, _ int64) { t.Errorf("moved, with %d used", used) }))
+	require.GreaterOrEqual(t, now, table.SweepDue(), "the caller sees that a sweep comes first")
+	epoch := table.Epoch()
+	table.CatchUp(now)
+	require.True(t, table.MoveOut(h.Key(1), now, func(used, _ int64) { require.Zero(t, used) }))
+	require.Equal(t, epoch, table.Epoch(), "nothing moved")
+	require.Zero(t, table.Len())
+}

@@ -141,34 +141,34 @@ func (g *Logs[K]) Take(key K, limit LogLimit, n int64, now func() int64) LogDeci
 // TakeExisting is Take for a key that has a log. For one that has none it is
 // false: the call was not decided, nothing was charged and the clock not read.
 func (g *Logs[K]) TakeExisting(key K, limit LogLimit, n int64, now func() int64) (LogDecision, bool) {
-	return g.takeExisting(key, limit.least(), n, now)
+	return g.takeExisting(key, limit.least(), n, now, nil)
 }
 
 // TakeLogBytes is Take for a key given as bytes: it makes a string only when
 // the key needs a new log. key is not kept and must not change during the call.
 func TakeLogBytes(g *Logs[string], key []byte, limit LogLimit, n int64, now func() int64) LogDecision {
 	// Same as: g.Take(string(key), limit, n, now), without a copy of a key that
-	// has a log. Safety: the string is used for look-ups only; what is stored is
-	// its clone.
+	// has a log. Safety: the string is used for look-ups only; what may be stored
+	// is its clone.
 	return g.take(unsafe.String(unsafe.SliceData(key), len(key)), limit.least(), n, now, strings.Clone)
 }
 
 // TakeExistingLogBytes is [Logs.TakeExisting] for a key given as bytes, of which
-// it never makes a string.
+// it makes a string only when it meets a log that is being dropped.
 func TakeExistingLogBytes(g *Logs[string], key []byte, limit LogLimit, n int64, now func() int64) (LogDecision, bool) {
-	// Safety: the string is used for look-ups only.
-	return g.takeExisting(unsafe.String(unsafe.SliceData(key), len(key)), limit.least(), n, now)
+	// Safety: the string is used for look-ups only; what may be stored is its clone.
+	return g.takeExisting(unsafe.String(unsafe.SliceData(key), len(key)), limit.least(), n, now, strings.Clone)
 }
 
 // take is Take; own makes the copy of key that may be stored, nil if key itself
 // may be.
 func (g *Logs[K]) take(key K, limit LogLimit, n int64, now func() int64, own func(K) K) LogDecision {
 	for {
-		if d, found := g.takeExisting(key, limit, n, now); found {
+		if d, found := g.takeExisting(key, limit, n, now, own); found {
 			return d
 		}
 		if !limit.charges(n) {
-			return g.Peek(key, limit, n, now())
+			return g.peek(key, limit, n, now(), own)
 		}
 		if d, done := g.takeNew(key, limit, 0, n, now(), own); done {
 			return d
@@ -177,7 +177,8 @@ func (g *Logs[K]) take(key K, limit LogLimit, n int64, now func() int64, own fun
 	}
 }
 
-func (g *Logs[K]) takeExisting(key K, limit LogLimit, n int64, now func() int64) (d LogDecision, found bool) {
+// takeExisting is TakeExisting; own is as for take.
+func (g *Logs[K]) takeExisting(key K, limit LogLimit, n int64, now func() int64, own func(K) K) (d LogDecision, found bool) {
 	for {
 		r, found := g.rings.Load(key)
 		if !found {
@@ -193,14 +194,18 @@ func (g *Logs[K]) takeExisting(key K, limit LogLimit, n int64, now func() int64)
 		if alive {
 			return d, true
 		}
-		g.unlink(key, r)
+		g.unlink(key, r, own)
 	}
 }
 
 // Peek is the answer that Take would give at time now; it changes nothing, not
 // even the time that the key has seen or the limit that it is under.
 func (g *Logs[K]) Peek(key K, limit LogLimit, n, now int64) LogDecision {
-	limit = limit.least()
+	return g.peek(key, limit.least(), n, now, nil)
+}
+
+// peek is Peek; own is as for take.
+func (g *Logs[K]) peek(key K, limit LogLimit, n, now int64, own func(K) K) LogDecision {
 	for {
 		r, found := g.rings.Load(key)
 		if !found {
@@ -212,7 +217,7 @@ func (g *Logs[K]) Peek(key K, limit LogLimit, n, now int64) LogDecision {
 		if d, alive := r.peek(limit, n, now); alive {
 			return d
 		}
-		g.unlink(key, r)
+		g.unlink(key, r, own)
 	}
 }
 
@@ -227,7 +232,7 @@ func (g *Logs[K]) Reset(key K) {
 		g.kill(r)
 	}
 	r.mu.Unlock()
-	g.unlink(key, r)
+	g.unlink(key, r, nil)
 }
 
 // full tells whether a new key may get no log.

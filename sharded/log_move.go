@@ -13,7 +13,8 @@ import "math"
 // under the limit that the log is under, at now or the latest time that it has
 // seen. No take is lost: one that comes later finds no log. ok is false if there
 // was no log to drop. A new log of any key starts at that time or later, so that
-// time does not move back for a key that returns.
+// time does not move back for a key that returns. key is not kept: nobody can have
+// made another log of it meanwhile.
 func (g *Logs[K]) Evacuate(key K, now int64) (used int64, ok bool) {
 	for {
 		r, found := g.rings.Load(key)
@@ -28,7 +29,7 @@ func (g *Logs[K]) Evacuate(key K, now int64) (used int64, ok bool) {
 			g.kill(r)
 		}
 		r.mu.Unlock()
-		g.unlink(key, r)
+		g.unlink(key, r, nil)
 		if ok {
 			return used, true
 		}
@@ -56,7 +57,7 @@ func (g *Logs[K]) Settle(key K, limit LogLimit, used, n, now int64) LogDecision 
 		if d, alive := r.settle(limit, used, n, now); alive {
 			return d
 		}
-		g.unlink(key, r)
+		g.unlink(key, r, nil)
 	}
 }
 

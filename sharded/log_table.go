@@ -85,8 +85,13 @@ func (g *Logs[K]) kill(r *logRing) {
 }
 
 // unlink takes the dead ring r of key out of the table, if it is still there.
-// Whoever killed it does so, and whoever meets it helps instead of waiting.
-func (g *Logs[K]) unlink(key K, r *logRing) {
+// Whoever killed it does so, and whoever meets it helps instead of waiting. The map
+// stores the key that it is given even if another ring is there and stays, so it
+// gets one that may be kept: own makes it, nil if key itself may be.
+func (g *Logs[K]) unlink(key K, r *logRing, own func(K) K) {
+	if own != nil {
+		key = own(key)
+	}
 	g.rings.Compute(key, func(current *logRing, found bool) (*logRing, bool) {
 		return current, !found || current == r
 	})
@@ -128,6 +133,19 @@ func (g *Logs[K]) Sweep(now int64, budget func() bool) (dropped int) {
 	return dropped
 }
 
+// MakeRoom looks at some logs, always the first of the table, and drops those that
+// equal new ones at time now. It reports whether it dropped any. Unlike a sweep that
+// goes on where the last one ended, which has to pass by all logs before, it costs
+// the same in a table of any size: it is for a new key that found the table full.
+func (g *Logs[K]) MakeRoom(now int64, looks int) (made bool) {
+	g.rings.Range(func(key K, r *logRing) bool {
+		made = g.forget(key, r, now) || made
+		looks--
+		return looks > 0
+	})
+	return made
+}
+
 // forget drops the ring of key if it equals a new one at time now; if not, it
 // trims it.
 func (g *Logs[K]) forget(key K, r *logRing, now int64) bool {
@@ -142,7 +160,7 @@ func (g *Logs[K]) forget(key K, r *logRing, now int64) bool {
 	g.raiseFloor(now)
 	g.kill(r)
 	r.mu.Unlock()
-	g.unlink(key, r)
+	g.unlink(key, r, nil)
 	return true
 }
 

@@ -322,3 +322,18 @@ func TestLogAllocations(t *testing.T) {
 	}
 	require.True(t, takeFixedBytes(g, flood, 1, clock).Full)
 }
+
+// TestLogMakeRoomLooksAtSome, and at no more of a large table than of a small one.
+func TestLogMakeRoomLooksAtSome(t *testing.T) {
+	g := newFixedLogs[int](1, 10)
+	for key := range 1000 {
+		g.Take(key, 1, logAt(0))
+	}
+	assert.False(t, g.MakeRoom(9, 100), "all of them count")
+	assert.Equal(t, 1000, g.Len())
+	for left := 900; left >= 0; left -= 100 {
+		assert.True(t, g.MakeRoom(10, 100))
+		assert.Equal(t, left, g.Len())
+	}
+	assert.False(t, g.MakeRoom(10, 100))
+}

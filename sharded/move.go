@@ -18,7 +18,6 @@ type Move func(now int64) (used int64, ok bool)
 // settle makes the word of a key that comes from elsewhere, owing what it has used there, and
 // applies this take. The cap does not apply: the key was held already.
 func (t *Table) settle(l *leaf, own *atomic.Uint64, id identity, used, now, n int64) (Outcome, uint64, int64) {
-	t.epoch.Add(1)
 	law := t.law(limitOf(id.check))
 	word, outcome := law.Carry(atomicstate.Usage{Units: uint64(used), PerPermit: 1}, now), Denied
 	if next, ok := law.Take(word, now, n); ok {
@@ -46,9 +45,13 @@ func (t *Table) MoveOut(k Key, now int64, settle func(used, now int64)) bool {
 		settle(0, max(now, t.clock(), l.floor))
 		return true
 	}
-	t.epoch.Add(1)
 	word := s.word.Swap(atomicstate.Superseded)
-	now = max(now, t.clock(), l.floor)
+	now, ready := t.timeIn(l, now)
+	if !ready {
+		s.word.Store(word) // as if it had not been swapped
+		return false
+	}
+	t.epoch.Add(1) // after the swap: whatever was charged to the word was charged before
 	used := t.law(limitOf(s.check)).Usage(word, now).Permits()
 	t.keys.Add(-1)
 	t.counters.conversions.Add(1)

@@ -129,3 +129,45 @@ func TestConversionReadsTheClockAfterTheSwap(t *testing.T) {
 	}
 	require.EqualValues(t, 5, kept)
 }
+
+// TestNothingIsGivenBackOfAChargeThatWasReset: a charge between a reset's look at the word and its
+// swap is reset away, so its receipt is worth nothing.
+func TestNothingIsGivenBackOfAChargeThatWasReset(t *testing.T) {
+	read := func() {}
+	table := NewTable(func() int64 { read(); return 0 }, 0)
+	law := table.Register(newBucket(t, 1, time.Hour, 5))
+	h, _ := NewHasher[int]()
+	k := h.Key(1)
+	mustCharge(t, table, k, law, 1)
+	var epoch uint64
+	read = func() { // while the reset reads its clock, another processor takes
+		read = func() {}
+		epoch = table.Epoch()
+		mustCharge(t, table, k, law, 2)
+	}
+	require.True(t, table.Reset(k))
+	mustCharge(t, table, k, law, 5)
+	require.False(t, table.Refund(k, law, 0, 2, epoch), "the reset came later: 7 would pass at once")
+}
+
+// TestRefundOfAChargeThatMovedIn: a charge made while its key comes from elsewhere is given back.
+func TestRefundOfAChargeThatMovedIn(t *testing.T) {
+	table := NewTable(func() int64 { return 0 }, 0)
+	law := table.Register(newBucket(t, 1, time.Hour, 5))
+	h, _ := NewHasher[int]()
+	k := h.Key(1)
+	table.CatchUp(0)
+	move := func(used int64) Move { return func(int64) (int64, bool) { return used, true } }
+	epoch := table.Epoch()
+	outcome, _, _ := table.Insert(k, law, 0, 2, move(3))
+	require.Equal(t, Charged, outcome)
+	require.True(t, table.Refund(k, law, 0, 2, epoch))
+	word, _, _ := table.Lookup(k)
+	require.EqualValues(t, 3, table.law(law).Usage(word, 0).Permits())
+
+	epoch = table.Epoch()
+	require.True(t, table.MoveOut(k, 0, func(used, _ int64) { require.EqualValues(t, 3, used) }))
+	outcome, _, _ = table.Insert(k, law, 0, 1, move(3))
+	require.Equal(t, Charged, outcome)
+	require.False(t, table.Refund(k, law, 0, 1, epoch), "what the other home gave back is not given back again")
+}

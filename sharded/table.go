@@ -25,7 +25,7 @@ type Table struct {
 	laws     atomic.Pointer[[]atomicstate.Law] // by number; the slice behind it never changes
 	clock    func() int64                      // see NewTable
 	maxKeys  int64                             // 0: no cap
-	epoch    atomic.Uint64                     // resets and changes of limit, counted before they are made
+	epoch    atomic.Uint64                     // resets and changes of limit, counted before the key has another word
 	keys     atomic.Int64                      // keys held; the shared overflow buckets are not counted
 
 	dirMu    sync.Mutex // guards directory entries and the pointer to it
