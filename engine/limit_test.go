@@ -63,7 +63,7 @@ func TestLimitText(t *testing.T) {
 	require.Equal(t, "unlimited", engine.Unlimited().String())
 	require.Equal(t, "invalid limit", engine.Limit{}.String())
 	require.Equal(t, "10/1h0m0s", engine.PerHour(10).String())
-	require.EqualValues(t, int64(math.MaxInt64), engine.Unlimited().Capacity())
+	require.Equal(t, int64(math.MaxInt64), engine.Unlimited().Capacity())
 	require.EqualValues(t, 20, engine.TokenBucket(engine.PerSecond(10), 20).Capacity())
 	require.Equal(t, engine.AlgorithmGCRA, engine.GCRA(engine.PerSecond(10), 20).Algorithm())
 }

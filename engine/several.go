@@ -25,7 +25,7 @@ func (m *Limiter[K]) takeSeveral(main *rule, key K, n, given int64) (all Decisio
 			m.giveBack(key, n, &done)
 			return one, receipts{}
 		}
-		done[i] = rc
+		done[i] = rc //nolint:gosec // New takes fewer than maxRules limits
 		all = tighter(all, one, i == 0)
 	}
 	return all, done
@@ -54,12 +54,12 @@ func (m *Limiter[K]) peekRules(main *rule, key K, n, given int64) (all Decision)
 }
 
 // giveBack gives back n permits of each charge.
-func (m *Limiter[K]) giveBack(key K, n int64, done *receipts) (any bool) {
+func (m *Limiter[K]) giveBack(key K, n int64, done *receipts) (back bool) {
 	for i := range 1 + len(m.also) {
 		p, _ := m.ruleAt(nil, i)
-		any = m.refundOne(p, key, n, done[i]) || any
+		back = m.refundOne(p, key, n, done[i]) || back
 	}
-	return any
+	return back
 }
 
 // tighter joins the answers of two limits to one call. A refusal beats a permission, the longer

@@ -253,7 +253,7 @@ func TestRefundAfterTheLimitChangedThereAndBack(t *testing.T) {
 	require.False(t, l.Allow("k"))
 }
 
-// TestReceiptsDoNotReachIntoAnotherWindow.
+// TestReceiptsDoNotReachIntoAnotherWindow: a refund of a charge that counts no more changes nothing.
 func TestReceiptsDoNotReachIntoAnotherWindow(t *testing.T) {
 	clock := enginetest.NewClock()
 	fixed := engine.Must[string](engine.FixedWindow(3, time.Minute), engine.WithClock(clock))
