@@ -152,7 +152,7 @@ func (c *core) init(o *options) {
 	}
 }
 
-// places calls visit for each place that has logs.
+// eachLogs calls visit for the logs of each place that has some.
 func (m *Limiter[K]) eachLogs(visit func(*logs[K])) {
 	if g := m.main.logs.Load(); g != nil {
 		visit(g)

@@ -62,6 +62,25 @@ func stripPort(host []byte) []byte {
 	return host
 }
 
+// isIPv4 tells whether b is four numbers from 0 to 255, without leading zeros.
+func isIPv4(b []byte) bool {
+	const dotsOf, highest = 3, 255
+	dots, value, width := 0, 0, 0
+	for _, c := range b {
+		switch {
+		case c == '.' && width > 0:
+			dots, value, width = dots+1, 0, 0
+		case c < '0' || c > '9' || width > 0 && value == 0:
+			return false
+		default:
+			if value, width = value*10+int(c-'0'), width+1; value > highest {
+				return false
+			}
+		}
+	}
+	return dots == dotsOf && width > 0
+}
+
 // isPort tells whether b is a colon and a port number.
 func isPort(b []byte) bool {
 	if len(b) < 2 || b[0] != ':' {

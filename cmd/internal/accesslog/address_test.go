@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -66,5 +67,16 @@ func TestScenarioL04HostsParse(t *testing.T) {
 	} {
 		e := parse(t, host+` - - `+stamp+` "GET / HTTP/1.1" 200 1`)
 		assert.Equal(t, host, string(e.Host))
+	}
+}
+
+// isIPv4 agrees with the standard library.
+func TestIsIPv4(t *testing.T) {
+	for _, text := range []string{
+		"", ".", "...", "1", "1.2.3", "1.2.3.", ".1.2.3", "1..2.3", "1.2.3.4", "0.0.0.0", "00.0.0.0", "1.2.3.04", "255.255.255.255",
+		"256.1.1.1", "1.1.1.256", "1.2.3.4.5", "1.2.3.4.", "1.2.3.a", "::1", "999999999999999999999.1.1.1", "1.2.3.-4", "1.2.3.4 ",
+	} {
+		addr, err := netip.ParseAddr(text)
+		assert.Equal(t, err == nil && addr.Is4(), isIPv4([]byte(text)), text)
 	}
 }

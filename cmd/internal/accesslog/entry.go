@@ -2,23 +2,15 @@
 //
 //	host ident user [day/Mon/year:hh:mm:ss ±hhmm] "request" status bytes "referer" "user agent"
 //
-// one line at a time, from bytes, without regular expressions and without
+// also with a virtual host in front, // one line at a time, from bytes, without regular expressions and without
 // allocating. The client's address and the time decide whether a line counts;
 // everything else may be missing, empty, cut or binary junk, because the lines
 // of scanners and broken clients are traffic too.
 package accesslog
 
-import "bytes"
-
-// Format says which fields of a line are read.
-type Format int
-
-// The formats. They agree up to the byte count, and no field after the time is
-// required, so they differ only in whether referer and user agent are read.
-const (
-	Auto     Format = iota // read what is there
-	Common                 // stop after the byte count
-	Combined               // referer and user agent too
+import (
+	"bytes"
+	"errors"
 )
 
 // Entry is one parsed line. Its slices point into the line that was parsed and
@@ -53,6 +45,28 @@ type Parser struct {
 // Parse reads one line, without its line end, into e. The error is a *LineError
 // that says which field makes the line unusable; e is then not meaningful.
 func (p *Parser) Parse(line []byte, e *Entry) error {
+	err := p.parse(line, e)
+	if errors.Is(err, errBadHost) || errors.Is(err, errNoTime) || errors.Is(err, errTimeForm) {
+		return otherFormat(line, err)
+	}
+	return err
+}
+
+// otherFormat is the error for a line that looks like one of another kind of
+// log, err if it does not.
+func otherFormat(line []byte, err error) error {
+	const tabs = 2
+	switch {
+	case bytes.HasPrefix(line, []byte{'{'}) && (len(line) == 1 || bytes.Contains(line, []byte(`":`))),
+		bytes.HasPrefix(line, []byte(`[{"`)):
+		return errJSON
+	case bytes.Count(line, []byte{'\t'}) >= tabs:
+		return errTabs
+	}
+	return err
+}
+
+func (p *Parser) parse(line []byte, e *Entry) error {
 	*e = Entry{Bytes: -1}
 	if len(line) == 0 {
 		return errEmpty
@@ -69,8 +83,12 @@ func (p *Parser) Parse(line []byte, e *Entry) error {
 		return err
 	}
 	e.splitUser(rest[:open])
-	e.takeTail(rest[open+timeLen+2:], p.Format)
-	return nil
+	if err := e.findClient(p.Format); err != nil {
+		return err
+	}
+	tail := rest[open+timeLen+2:]
+	e.takeTail(tail)
+	return p.Format.checkTail(tail)
 }
 
 // takeHost cuts the first word off the line and checks that it can name a
@@ -81,18 +99,34 @@ func (e *Entry) takeHost(line []byte) (rest []byte, err error) {
 		end = len(line)
 	}
 	e.Host = line[:end]
+	return line[end:], checkHost(e.Host)
+}
+
+// checkHost tells whether a word can name a client.
+func checkHost(host []byte) error {
 	switch {
-	case end == 0 || end == 1 && line[0] == '-':
-		return nil, errNoHost
-	case line[end-1] == ',':
-		return nil, errHostList
+	case isIPv4(host): // nearly all
+		return nil
+	case len(host) == 0 || isDash(host):
+		return errNoHost
+	case host[len(host)-1] == ',':
+		return errHostList
 	}
-	for _, c := range e.Host {
-		if !hostByte[c] {
-			return nil, errBadHost
+	numeric, colons := true, 0
+	for _, c := range host {
+		switch {
+		case !hostByte[c]:
+			return errBadHost
+		case c == ':':
+			colons++
+		case c != '.' && (c < '0' || c > '9'):
+			numeric = false
 		}
 	}
-	return line[end:], nil
+	if numeric && colons <= 1 && !isIPv4(stripPort(host)) {
+		return errNotIPv4
+	}
+	return nil
 }
 
 // splitUser reads what stands between the host and the time. The user's name

@@ -38,17 +38,6 @@ func TestParseCombined(t *testing.T) {
 	assert.Equal(t, "Mozilla/5.0 (X11)", string(e.UserAgent))
 }
 
-func TestFormatSaysWhatIsReadAfterTheBytes(t *testing.T) {
-	line := []byte(`203.0.113.9 - - ` + stamp + ` "GET / HTTP/1.1" 200 5 "r" "a"`)
-	for format, want := range map[Format]string{Auto: "r", Combined: "r", Common: ""} {
-		p := Parser{Format: format}
-		var e Entry
-		require.NoError(t, p.Parse(line, &e))
-		assert.Equal(t, want, string(e.Referer), format)
-		assert.Equal(t, int64(5), e.Bytes, format)
-	}
-}
-
 func TestParseRequest(t *testing.T) {
 	for _, test := range []struct{ field, method, path, protocol string }{
 		{``, ``, ``, ``},
@@ -138,7 +127,19 @@ func TestParseSaysWhyALineDoesNotCount(t *testing.T) {
 		`203.0.113.9, 192.0.2.1 - - ` + stamp + tail:                     errHostList,
 		"203.0.\x00.9 - - " + stamp + tail:                               errBadHost,
 		"\xff\xfe - - " + stamp + tail:                                   errBadHost,
-		`{"remote_ip":"203.0.113.9"} ` + stamp:                           errBadHost,
+		`{"remote_ip":"203.0.113.9"} ` + stamp:                           errJSON,
+		`{`:                                                              errJSON,
+		`[{"ip": "a"},`:                                                  errJSON,
+		`{203.0.113.9} - -`:                                              errBadHost,
+		"1714550400.1\t203.0.113.9\t443":                                 errTabs,
+		"2026-05-01 12:00:00\t203.0.113.9\tGET":                          errTabs,
+		"a\tb - - " + stamp + tail:                                       errBadHost,
+		`999.1.1.1 - - ` + stamp + tail:                                  errNotIPv4,
+		`010.0.0.1 - - ` + stamp + tail:                                  errNotIPv4,
+		`10.0.1 - - ` + stamp + tail:                                     errNotIPv4,
+		`10.0.0.1.2 - - ` + stamp + tail:                                 errNotIPv4,
+		`192.0.2.1:99999 - - ` + stamp + tail:                            errNotIPv4,
+		`192.0.2.256:80 - - ` + stamp + tail:                             errNotIPv4,
 		`203.0.113.9`:                                                    errNoTime,
 		`203.0.113.9 - - "GET / HTTP/1.1" 200 1`:                         errNoTime,
 		`203.0.113.9 - - [`:                                              errCutTime,

@@ -4,7 +4,7 @@ import "bytes"
 
 // takeTail reads what follows the time. Nothing in it is required: it stops
 // where the line stops making sense and leaves the rest empty.
-func (e *Entry) takeTail(tail []byte, f Format) {
+func (e *Entry) takeTail(tail []byte) {
 	var ok bool
 	if e.Request, tail, ok = takeQuoted(tail); !ok {
 		return
@@ -12,9 +12,6 @@ func (e *Entry) takeTail(tail []byte, f Format) {
 	e.splitRequest()
 	e.Status, tail = takeStatus(tail)
 	e.Bytes, tail = takeBytes(tail)
-	if f == Common {
-		return
-	}
 	if e.Referer, tail, ok = takeQuoted(tail); !ok {
 		return
 	}
@@ -22,7 +19,8 @@ func (e *Entry) takeTail(tail []byte, f Format) {
 }
 
 // takeQuoted reads a quoted field after at most one space. A quote after a
-// backslash belongs to the field. A field that is cut runs to the line's end.
+// backslash belongs to the field. A field that is cut runs to the line's end, and
+// rest is then nil.
 func takeQuoted(b []byte) (field, rest []byte, ok bool) {
 	if len(b) > 0 && b[0] == ' ' {
 		b = b[1:]

@@ -22,9 +22,9 @@ const maxRandomMismatches = 10
 
 type checkCmd struct {
 	Files      []string `arg:"" optional:"" name:"file" help:"Files of cases, plain or gzip; - is standard input."`
-	Random     int64    `placeholder:"N" help:"Also check N random calls on random limits against exact models."`
-	Interleave whole    `default:"4" placeholder:"K" help:"${help_interleave}"`
-	Seed       *uint64  `placeholder:"S" help:"Seed of the random calls; from the clock if not given. It is printed."`
+	Random     whole    `placeholder:"N" example:"100000" help:"Also check N random calls on random limits against exact models."`
+	Interleave whole    `default:"4" placeholder:"K" example:"4" help:"${help_interleave}"`
+	Seed       *seed    `placeholder:"S" example:"7" help:"Seed of the random calls; from the clock if not given. It is printed."`
 }
 
 // checkHelp is the help of the longer flags of penstock check, by flag.
@@ -64,6 +64,9 @@ Example:
 
 // Run checks all cases and prints what is wrong with them.
 func (c *checkCmd) Run(env Env) error {
+	if c.Seed != nil && c.Random == 0 {
+		return usageError("--seed is the seed of the random calls of --random; add --random N, such as --random 100000, or leave it out")
+	}
 	if len(c.Files) == 0 && c.Random == 0 {
 		return usageError("check needs a file of cases, - for standard input, or --random N, for example --random 100000")
 	}
@@ -82,7 +85,7 @@ func (c *checkCmd) Run(env Env) error {
 		}
 	}
 	if c.Random > 0 {
-		tally.random(c.Random, c.seed())
+		tally.random(int64(c.Random), c.seed())
 	}
 	fmt.Fprintf(out, "%d passed, %d failed\n", tally.passed, tally.failed)
 	if err := out.Flush(); err != nil {
@@ -101,7 +104,7 @@ func (c *checkCmd) Run(env Env) error {
 
 func (c *checkCmd) seed() uint64 {
 	if c.Seed != nil {
-		return *c.Seed
+		return uint64(*c.Seed)
 	}
 	return uint64(time.Now().UnixNano())
 }

@@ -96,7 +96,7 @@ func TestHelp(t *testing.T) {
 func TestVersion(t *testing.T) {
 	code, stdout, _ := call("", "--version")
 	assert.Equal(t, exitOK, code)
-	assert.NotEmpty(t, strings.TrimSpace(stdout))
+	assert.Regexp(t, `^penstock \S+ \(go1\S+\)\n$`, stdout)
 }
 
 func TestUsageErrors(t *testing.T) {
@@ -106,7 +106,7 @@ func TestUsageErrors(t *testing.T) {
 		"replay":                                                   "penstock replay --help",
 		"replay x.log":                                             "replay needs --rate N/DURATION, for example --rate 10/1s, or --limit",
 		"replay --burst 3 x.log":                                   "replay needs --rate N/DURATION",
-		"replay --rate 10/1s":                                      `expected "<log> ..."`,
+		"replay --rate 10/1s":                                      "no log is named; name access logs, or - for standard input, for example penstock replay --rate 10/1s access.log; see penstock replay --help",
 		"replay --rate 10 x.log":                                   `--rate: "10" has no period; write N/DURATION, for example 10/1s`,
 		"replay --rate 1/1y x.log":                                 `--rate: "1/1y": the duration "1y" has the unknown unit "y"`,
 		"replay --rate 1/1s --burst 0 x.log":                       "--burst: 0 is less than 1",
@@ -116,7 +116,7 @@ func TestUsageErrors(t *testing.T) {
 		"replay --rate 1/1s --algorithm no x.log":                  `--algorithm "no" is not known; use one of token_bucket, gcra, leaky_bucket`,
 		"replay --rate 1/1s --key ip x.log":                        `--key: "ip": there is no field "ip"`,
 		"replay --rate 1/1s --ipv6-prefix 129 x.log":               "--ipv6-prefix: 129 is not from 1 to 128, for example 64",
-		"replay --rate 1/1s --format w3c x.log":                    `--format must be one of "auto","common","combined" but got "w3c"`,
+		"replay --rate 1/1s --format w3c x.log":                    `--format must be one of "auto","common","combined","vhost_common","vhost_combined" but got "w3c"`,
 		"replay --rate 1/1s --reorder-window 5 x":                  `--reorder-window: the duration "5" is not a whole number and a unit`,
 		"replay --rate 1/1s --reorder-lines 0 x.log":               "--reorder-lines: 0 is less than 1",
 		"replay --rate 1/1s --top=-1 x.log":                        "--top: -1 is less than 0",
@@ -128,8 +128,8 @@ func TestUsageErrors(t *testing.T) {
 		"check --interleave=-1 x": "--interleave: -1 is not from 0 (off) to 32, for example 4",
 		"check --interleave 33 x": "--interleave: 33 is not from 0 (off) to 32",
 		"check --random=-1":       "--random: -1 is less than 0",
-		"check --random x":        "--random",
-		"check --seed 1":          "check needs a file",
+		"check --random x":        `--random: "x" is not a whole number that fits in 64 bits, for example 100000`,
+		"check --seed 1":          "--seed is the seed of the random calls of --random; add --random N",
 		"check missing.json":      "cannot read missing.json: no such file",
 		"demo now":                "unexpected argument now",
 	} {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -223,6 +224,15 @@ func naiveDelays(want map[string]any, delays []time.Duration) {
 	want["delayed"], want["max_delay_ns"], want["mean_delay_ns"] = float64(count), float64(longest), float64(sum/count)
 }
 
+// burstJSON is the burst as JSON has it.
+func (l naiveLimit) burstJSON() any {
+	if l.burst == "" {
+		return nil
+	}
+	n, _ := strconv.ParseFloat(l.burst, 64)
+	return n
+}
+
 func TestReplayEqualsAnIndependentCount(t *testing.T) {
 	log, err := os.ReadFile(sampleLog)
 	require.NoError(t, err)
@@ -252,7 +262,10 @@ func TestReplayEqualsAnIndependentCount(t *testing.T) {
 		whole, each := naiveReplay(requests, list)
 		require.Greater(t, whole.denied(), 50, "enough to be wrong about")
 		args := []string{"replay", "--top", "10000", "--json"}
-		limits := []any{}
+		limits, firstKey := []any{}, "client_ip"
+		if list[0].byPath {
+			firstKey = "path"
+		}
 		for i, l := range list {
 			text := fmt.Sprintf("name=%s rate=%s algorithm=%s", l.name, l.rate, l.algorithm)
 			key := "client_ip"
@@ -265,7 +278,7 @@ func TestReplayEqualsAnIndependentCount(t *testing.T) {
 			}
 			args = append(args, "--limit", text)
 			want := map[string]any{
-				"name": l.name, "limit": l.words, "algorithm": l.algorithm, "key": key,
+				"name": l.name, "limit": l.words, "rate": l.rate, "burst": l.burstJSON(), "algorithm": l.algorithm, "key": key,
 				"denied": float64(each[i].denied()), "keys": float64(len(each[i])),
 				"keys_denied": float64(len(each[i].top())), "top": each[i].top(),
 			}
@@ -280,8 +293,10 @@ func TestReplayEqualsAnIndependentCount(t *testing.T) {
 		var got map[string]any
 		require.NoError(t, json.Unmarshal([]byte(stdout), &got))
 		require.Equal(t, map[string]any{
-			"algorithm": list[0].algorithm, "limit": list[0].words,
-			"lines": float64(lines), "requests": float64(len(requests)), "skipped": float64(lines - len(requests)),
+			"algorithm": list[0].algorithm, "limit": list[0].words, "rate": list[0].rate, "burst": list[0].burstJSON(),
+			"key": firstKey, "ipv6_prefix": 64.0, "incomplete": false,
+			"skipped_reasons": got["skipped_reasons"],
+			"lines":           float64(lines), "requests": float64(len(requests)), "skipped": float64(lines - len(requests)),
 			"reordered": float64(behind), "late": 0.0,
 			"allowed": float64(len(requests) - whole.denied()), "denied": float64(whole.denied()),
 			"keys": float64(len(whole)), "keys_denied": float64(len(whole.top())),

@@ -12,8 +12,8 @@ import (
 
 // plotCmd is penstock plot.
 type plotCmd struct {
-	Out       string   `required:"true" placeholder:"DIR" help:"The folder to write to; pictures in it are overwritten."`
-	Algorithm []string `placeholder:"NAME" help:"Draw these algorithms only, such as token_bucket,fixed_window (default: all)."`
+	Out       string   `required:"true" placeholder:"DIR" example:"pictures" help:"The folder to write to; pictures in it are overwritten."`
+	Algorithm []string `placeholder:"NAME" example:"token_bucket" help:"Draw these only, such as token_bucket,fixed_window (default: all)."`
 }
 
 // Run draws the pictures and says which files it has written.

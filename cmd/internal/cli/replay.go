@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/penstock-go/penstock/cmd/internal/accesslog"
@@ -16,33 +15,20 @@ import (
 type replayCmd struct {
 	Logs []string `arg:"" name:"log" help:"Access logs, plain or gzip, merged by time; - is standard input."`
 
-	Rate      *string  `placeholder:"N/DURATION" help:"${help_rate}"`
-	Burst     *whole   `placeholder:"N" help:"${help_burst}"`
-	Algorithm *string  `placeholder:"NAME" help:"${help_algorithm}"`
-	Key       *string  `placeholder:"FIELDS" help:"${help_key}"`
+	Rate      *string  `placeholder:"N/DURATION" example:"10/1s" help:"${help_rate}"`
+	Burst     *whole   `placeholder:"N" example:"20" help:"${help_burst}"`
+	Algorithm *string  `placeholder:"NAME" example:"token_bucket" help:"${help_algorithm}"`
+	Key       *string  `placeholder:"FIELDS" example:"client_ip" help:"${help_key}"`
 	Limit     []string `sep:"none" placeholder:"WORDS" help:"${help_limit}"`
 
-	IPv6Prefix whole `name:"ipv6-prefix" default:"64" placeholder:"BITS" help:"${help_ipv6_prefix}"`
+	IPv6Prefix whole `name:"ipv6-prefix" default:"64" placeholder:"BITS" example:"64" help:"${help_ipv6_prefix}"`
 
-	Format        string `default:"auto" enum:"auto,common,combined" help:"${help_format}"`
-	ReorderWindow string `default:"1h" placeholder:"DURATION" help:"${help_reorder_window}"`
-	ReorderLines  whole  `default:"4000000" placeholder:"N" help:"${help_reorder_lines}"`
+	Format        string `default:"auto" enum:"auto,common,combined,vhost_common,vhost_combined" example:"combined" help:"${help_format}"`
+	ReorderWindow string `default:"1h" placeholder:"DURATION" example:"5m" help:"${help_reorder_window}"`
+	ReorderLines  whole  `default:"4000000" placeholder:"N" example:"1000000" help:"${help_reorder_lines}"`
 
 	JSON bool  `name:"json" help:"Print one JSON object instead of a table."`
-	Top  whole `default:"10" placeholder:"N" help:"Show the N keys that were denied most (default 10)."`
-}
-
-// whole is a flag that takes a whole number.
-type whole int64
-
-// UnmarshalText reads the number; the error says what the flag takes.
-func (n *whole) UnmarshalText(text []byte) error {
-	value, err := strconv.ParseInt(string(text), 10, 64)
-	if err != nil {
-		return fmt.Errorf("%q is not a whole number that fits in 64 bits, for example 20", text)
-	}
-	*n = whole(value)
-	return nil
+	Top  whole `default:"10" placeholder:"N" example:"10" help:"Show the N keys that were denied most (default 10)."`
 }
 
 // Run replays the logs and prints the report.
@@ -51,6 +37,7 @@ func (c *replayCmd) Run(env Env) error {
 	if err != nil {
 		return err
 	}
+	noteTwice(env.Stderr, c.Logs)
 	bar := newProgress(env.Stderr, c.Logs)
 	if bar != nil {
 		options.Progress = bar.add
@@ -79,7 +66,8 @@ func (c *replayCmd) verdict(env Env, rep *replay.Report) error {
 	}
 	if rep.Requests == 0 && rep.Lines > 0 {
 		fmt.Fprintf(env.Stderr, "penstock: none of the %d lines counts (first: %s:%d: %s); "+
-			"are the logs in the common or combined format?\n", rep.Lines, rep.Skipped[0].File, rep.Skipped[0].Line, rep.Skipped[0].Reason)
+			"are the logs in the common or combined format, and does --format say so?\n",
+			rep.Lines, rep.Skipped[0].File, rep.Skipped[0].Line, rep.Skipped[0].Reason)
 	} else if rep.Requests == 0 && len(rep.Problems) == 0 {
 		fmt.Fprintln(env.Stderr, "penstock: the logs are empty")
 	}
@@ -108,6 +96,7 @@ func (c *replayCmd) options(env Env) (replay.Options, error) {
 
 var formats = map[string]accesslog.Format{
 	"auto": accesslog.Auto, "common": accesslog.Common, "combined": accesslog.Combined,
+	"vhost_common": accesslog.VHostCommon, "vhost_combined": accesslog.VHostCombined,
 }
 
 // reading checks the flags about how the logs are read.

@@ -19,7 +19,8 @@ var replayHelp = kong.Vars{
 	"help_limit": "A limit in words instead of the flags above, for example '" + limits.Example + "'; " +
 		"give the flag again for another limit. name and rate must be there.",
 	"help_ipv6_prefix": "IPv6 addresses in one network of so many bits are one client (1 to 128; default 64).",
-	"help_format":      "Format of the logs: auto, common or combined. A line counts if its address and time can be read.",
+	"help_format": "auto: a line counts if its address and time can be read, also after a virtual host. common, combined, " +
+		"vhost_common, vhost_combined: it counts if it is exactly that (default auto).",
 	"help_reorder_window": "A line up to this much behind a later one is put in its place in time; one that comes later still " +
 		"counts at the time reached. 0 keeps each log's own order (default 1h).",
 	"help_reorder_lines": "Hold back at most so many lines for that, over all logs (default 4000000).",
@@ -31,13 +32,14 @@ func (*replayCmd) Help() string {
 same second keep their order in the log, and logs are merged in the order in which they are named.
 
 IPv4 addresses, and IPv4-mapped IPv6 addresses, are clients of their own, without their port;
-other IPv6 addresses are grouped by --ipv6-prefix; host names are taken as they are. Requests
-without the field that is the key share the key "-".
+other IPv6 addresses are grouped by --ipv6-prefix; host names are taken as they are (digits and
+dots that are no IPv4 address are not a host name). Requests without the field that is the key
+share the key "-".
 
 With several limits a request passes only if all of them let it, and is charged to all or to none;
-it counts as denied by each limit that refuses it. In the JSON, "limits" has the part of each limit;
-"denied" is what any limit refused, and "algorithm", "limit", "keys", "keys_denied" and "top" are of
-the first limit and by its key.
+it counts as denied by each limit that does not. In the JSON, "limits" has the part of each limit;
+"denied" is what any limit denied, and "algorithm", "limit", "rate", "burst" (null where there is
+none), "key", "keys", "keys_denied" and "top" are of the first limit and by its key.
 
   token_bucket, gcra, leaky_bucket  the burst at once, then one by one at the rate: three names of
                                     the same decisions
@@ -51,7 +53,11 @@ The answer is an open-loop upper bound: the log shows what clients sent without 
 one that is denied might have slowed down.
 
 Lines that are empty, cut, 1 MiB or longer, or without a readable address and time are skipped and
-counted, and the first few are named.
+counted, and the first few are named ("skipped_reasons" in the JSON). "incomplete" is true if a log
+could not be read to its end.
+
+In the layout of vhost_common and vhost_combined, a virtual host before the client, the client is
+the second field; a line that may be read in both ways is skipped, unless --format says which it is.
 
 Exit codes:
   0  every log was read and at least one line counts

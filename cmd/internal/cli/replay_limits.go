@@ -116,5 +116,12 @@ func buildLimit(env Env, named limits.Named, key replay.KeySpec, prefix string) 
 	if named.BurstGiven && !limits.HasBurst(named.Algorithm) {
 		fmt.Fprintf(env.Stderr, "penstock: note: %sthe burst is not used by %s; its limit is %s\n", prefix, named.Algorithm, named.Spec)
 	}
-	return replay.Limit{Name: named.Name, Engine: limit, Words: named.Spec.String(), Key: key}, nil
+	out := replay.Limit{
+		Name: named.Name, Engine: limit, Words: named.Spec.String(), Key: key,
+		Rate: limits.Rate{Tokens: named.Tokens, Per: named.Per}.String(),
+	}
+	if limits.HasBurst(named.Algorithm) {
+		out.Burst = &named.Burst
+	}
+	return out, nil
 }

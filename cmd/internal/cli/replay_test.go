@@ -47,6 +47,7 @@ func TestReplayJSONHasAllFieldsAlways(t *testing.T) {
 	fields := []string{
 		"algorithm", "limit", "lines", "requests", "skipped", "reordered", "late", "allowed", "denied",
 		"keys", "keys_denied", "first", "last", "top", "limits",
+		"rate", "burst", "key", "ipv6_prefix", "skipped_reasons", "incomplete",
 	}
 	empty, stderr := replayJSON(t, "", exitFailed, "-")
 	assert.Contains(t, stderr, "the logs are empty")
@@ -97,7 +98,7 @@ func TestReplayOfHostileInput(t *testing.T) {
 		"only line ends":      {"\n\n\r\n", exitFailed, 3, 0, "empty line"},
 		"zip cut short":       {string(cut[:len(cut)-9]), exitFailed, 1000, 1000, "the gzip data is cut short"},
 		"zip in its header":   {string(cut[:4]), exitFailed, 0, 0, "it starts like gzip"},
-		"zip with junk after": {string(cut) + "junk after the end", exitFailed, 1000, 1000, "gzip: invalid header"},
+		"zip with junk after": {string(cut) + "junk after the end", exitFailed, 1000, 1000, "the gzip data is damaged (gzip: invalid header)"},
 	} {
 		out, stderr := replayJSON(t, "", test.code, tempFile(t, "x.log", []byte(test.content)))
 		assert.InDelta(t, test.lines, out["lines"], 0, name)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/alecthomas/kong"
@@ -69,24 +70,29 @@ func Run(args []string, env Env) int {
 	if err != nil {
 		return report(env, err)
 	}
+	args = asFlags(args)
+	verb := verbIn(parser.Model.Node, args)
+	args, err = prepare(verb, args)
+	if err != nil {
+		return report(env, seeHelp(err, verb))
+	}
 	ctx, err := parser.Parse(args)
 	if stopped {
 		return exitOK
 	}
 	if err != nil {
-		return report(env, usageError("%w; see penstock %s--help", err, verbOf(err)))
+		return report(env, seeHelp(explain(err), verb))
 	}
 	return report(env, ctx.Run(env))
 }
 
-// verbOf names the verb that was being parsed when err happened, with a space
-// after it; empty if there is none.
-func verbOf(err error) string {
-	var parse *kong.ParseError
-	if errors.As(err, &parse) && parse.Context.Selected() != nil {
-		return parse.Context.Selected().Name + " "
+// seeHelp is a usage error that points to the help of the verb.
+func seeHelp(err error, verb *kong.Node) error {
+	name := ""
+	if verb.Type == kong.CommandNode {
+		name = verb.Name + " "
 	}
-	return ""
+	return usageError("%w; see penstock %s--help", err, name)
 }
 
 // report says on stderr what went wrong and returns the exit code for it.
@@ -103,8 +109,9 @@ func report(env Env, err error) int {
 }
 
 func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
+	number := "(unknown)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		number = info.Main.Version
 	}
-	return "unknown"
+	return fmt.Sprintf("penstock %s (%s)", number, runtime.Version())
 }

@@ -122,7 +122,8 @@ func TestLinesReportAnErrorAfterTheWholeLines(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	got, err := readLines(io.MultiReader(strings.NewReader("a\nb\ncut"), iotest.ErrReader(broken)), 10)
 	assert.Equal(t, []string{"a", "b"}, got)
-	assert.ErrorIs(t, err, broken)
+	require.ErrorIs(t, err, broken)
+	require.ErrorContains(t, err, "; it has been read up to line 2")
 }
 
 // zip compresses text as one gzip member.
@@ -180,10 +181,10 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	for name, want := range map[string]string{
 		filepath.Join(t.TempDir(), "missing.log"): "no such file",
 		t.TempDir(): "it is a directory",
-		file(t, "cut.gz", zipped[:len(zipped)-20]):          "the gzip data is cut short",
-		file(t, "header.gz", zipped[:5]):                    "it starts like gzip, but",
-		file(t, "damaged.gz", damaged):                      "invalid checksum",
-		file(t, "fake.gz", []byte("\x1f\x8bnot gzip at")):   "it starts like gzip, but",
+		file(t, "cut.gz", zipped[:len(zipped)-20]):          "the gzip data is cut short (unexpected EOF); copy the file again, or wait until it is written in full",
+		file(t, "header.gz", zipped[:5]):                    "it starts like gzip, but the gzip data is cut short",
+		file(t, "damaged.gz", damaged):                      "the gzip data is damaged (gzip: invalid checksum); see what gzip -t says of the file",
+		file(t, "fake.gz", []byte("\x1f\x8bnot gzip at")):   "it starts like gzip, but the gzip data is damaged",
 		file(t, "a.zst", []byte("\x28\xb5\x2f\xfd\x00")):    "zstd -dc",
 		file(t, "a.bz2", []byte("BZh91AY&SY")):              "bzip2 -dc",
 		file(t, "a.xz", []byte("\xfd7zXZ\x00\x00\x04\xe6")): "xz -dc",

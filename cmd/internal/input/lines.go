@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -38,8 +39,11 @@ func (l *Lines) Next() (line []byte, tooLong bool, err error) {
 	if errors.Is(err, io.EOF) && (len(line) > 0 || tooLong) {
 		err = nil // the last line, without its end
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, io.EOF):
 		return nil, false, err
+	case err != nil:
+		return nil, false, fmt.Errorf("%w; it has been read up to line %d", err, l.number)
 	}
 	line = trimEnd(line)
 	l.number++

@@ -102,7 +102,7 @@ func (s *Source) decompress() error {
 	}
 	unzipped, err := gzip.NewReader(buffered)
 	if err != nil {
-		return fmt.Errorf("cannot read %s: it starts like gzip, but: %w", s.Name, err)
+		return explain(s.Name, fmt.Errorf("it starts like gzip, but %w", gzipError(err)))
 	}
 	s.r = unzipped
 	return nil
@@ -114,10 +114,18 @@ func (s *Source) Read(p []byte) (int, error) {
 	switch {
 	case err == nil || errors.Is(err, io.EOF):
 		return n, err
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = fmt.Errorf("the gzip data is cut short: %w", err)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader):
+		err = gzipError(err)
 	}
 	return n, explain(s.Name, err)
+}
+
+// gzipError says what to do about an error of the gzip reader.
+func gzipError(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the gzip data is cut short (%w); copy the file again, or wait until it is written in full", err)
+	}
+	return fmt.Errorf("the gzip data is damaged (%w); see what gzip -t says of the file", err)
 }
 
 // Close closes the file; standard input stays open.

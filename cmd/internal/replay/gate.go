@@ -12,6 +12,8 @@ type Limit struct {
 	Name   string
 	Engine engine.Limit
 	Words  string // the limit in words, without its algorithm
+	Rate   string // as it is written: 10/1s
+	Burst  *int64 // nil if the algorithm has none
 	Key    KeySpec
 }
 
@@ -46,7 +48,8 @@ func newGate(limits []Limit, rings []int) (*gate, error) {
 //
 // This is all that knows how several limits are taken as one. Nothing else
 // uses the limiters, so asking all of them first and charging them then is all
-// or nothing.
+// or nothing. engine.TakeAllAt is that too, but answers for the strictest limit
+// alone; the report needs what each of them had to say.
 func (g *gate) take(now time.Duration, keys []uint32) bool {
 	allowed := true
 	if len(g.limiters) > 1 { // one limit is all or nothing by itself

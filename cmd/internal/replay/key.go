@@ -45,6 +45,10 @@ type KeySpec struct {
 // one client, 1 to 128.
 func ParseKey(text string, ipv6Bits int) (KeySpec, error) {
 	spec := KeySpec{ipv6Bits: ipv6Bits}
+	if text == "" {
+		return KeySpec{}, fmt.Errorf("the key is empty; name what shares a limit (fields: %s), for example client_ip",
+			strings.Join(fieldNames(), ", "))
+	}
 	for _, name := range strings.Split(text, ",") {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 		if i < 0 {
@@ -52,7 +56,8 @@ func ParseKey(text string, ipv6Bits int) (KeySpec, error) {
 				text, name, strings.Join(fieldNames(), ", "))
 		}
 		if spec.Has(name) {
-			return KeySpec{}, fmt.Errorf("%q: the field %q stands there twice", text, name)
+			return KeySpec{}, fmt.Errorf("%q: the field %q stands there twice; name each field once, for example client_ip,path",
+				text, name)
 		}
 		spec.fields = append(spec.fields, fields[i])
 	}

@@ -84,11 +84,11 @@ func TestKeysWithManySpellings(t *testing.T) {
 
 func TestParseKeySaysWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                    `there is no field ""`,
+		"":                    `the key is empty; name what shares a limit (fields: client_ip, host,`,
 		"ip":                  `there is no field "ip" (fields: client_ip, host, method, path, user)`,
 		"client_ip,":          `there is no field ""`,
 		"client_ip, path":     `there is no field " path"`,
-		"path,path":           "stands there twice",
+		"path,path":           `the field "path" stands there twice; name each field once, for example client_ip,path`,
 		"client_ip,CLIENT_IP": `there is no field "CLIENT_IP"`,
 	} {
 		_, err := ParseKey(text, 64)

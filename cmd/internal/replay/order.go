@@ -32,6 +32,7 @@ type orderer struct {
 	hasGiven  bool
 	reordered int // lines that were behind a later one and were put in place
 	late      int // lines that came too late for that
+	crowded   int // of those, the ones that the window would have had room for, but maxLines had not
 }
 
 func newOrderer(window time.Duration, maxLines, rings int) *orderer {
@@ -53,6 +54,9 @@ func (o *orderer) add(unix int64, keys []uint32) {
 	switch {
 	case o.hasGiven && unix < o.given:
 		o.late++
+		if o.newest-unix < o.windowSecs {
+			o.crowded++
+		}
 		unix = o.given
 	case o.any && unix < o.newest:
 		o.reordered++

@@ -53,6 +53,7 @@ func Run(o Options) (*Report, error) {
 	for _, s := range streams {
 		rep.Reordered += s.order.reordered
 		rep.Late += s.order.late
+		rep.LateCrowded += s.order.crowded
 		rep.fail(s.src.Close())
 	}
 	rep.names = keys.rings[0].names

@@ -15,10 +15,12 @@ type Report struct {
 	Requests  int // lines that count
 	Reordered int // lines put in their place in time
 	Late      int // lines too late for that, counted at the time reached
-	Allowed   int
-	Denied    int       // by any limit
-	Skipped   []Skipped // the first few lines that do not count
-	Problems  []error   // files that could not be read, or not to their end
+	// LateCrowded are those of Late for which ReorderLines was too small, not ReorderWindow.
+	LateCrowded int
+	Allowed     int
+	Denied      int       // by any limit
+	Skipped     []Skipped // the first few lines that do not count
+	Problems    []error   // files that could not be read, or not to their end
 
 	// Tallies count, by the key of the first limit, what any limit denied.
 	Tallies
@@ -39,9 +41,9 @@ type LimitReport struct {
 
 // Skipped is a line that does not count.
 type Skipped struct {
-	File   string
-	Line   int // from 1
-	Reason string
+	File   string `json:"file"`
+	Line   int    `json:"line"` // from 1
+	Reason string `json:"reason"`
 }
 
 func newReport(limits []Limit) *Report {

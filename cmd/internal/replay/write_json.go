@@ -7,12 +7,16 @@ import (
 )
 
 // jsonReport fixes the names and the order of the fields; all are always
-// there. What is not of a limit is of all together, but Algorithm and Limit,
-// which are the first limit's, and Keys, KeysDenied and Top, which go by its
-// key.
+// there. What is not of a limit is of all together, but Algorithm, Limit, Rate,
+// Burst and Key, which are the first limit's, and Keys, KeysDenied and Top, which
+// go by its key.
 type jsonReport struct {
 	Algorithm  string      `json:"algorithm"`
 	Limit      string      `json:"limit"`
+	Rate       string      `json:"rate"`
+	Burst      *int64      `json:"burst"` // null if the algorithm has none
+	Key        string      `json:"key"`
+	IPv6Prefix int         `json:"ipv6_prefix"`
 	Lines      int         `json:"lines"`
 	Requests   int         `json:"requests"`
 	Skipped    int         `json:"skipped"`
@@ -26,12 +30,17 @@ type jsonReport struct {
 	Last       *time.Time  `json:"last"`
 	Top        []KeyTally  `json:"top"`
 	Limits     []jsonLimit `json:"limits"`
+
+	SkippedReasons []Skipped `json:"skipped_reasons"` // the first few
+	Incomplete     bool      `json:"incomplete"`      // a log could not be read to its end
 }
 
 // jsonLimit is the part of one limit.
 type jsonLimit struct {
 	Name       string `json:"name"`
 	Limit      string `json:"limit"`
+	Rate       string `json:"rate"`
+	Burst      *int64 `json:"burst"`
 	Algorithm  string `json:"algorithm"`
 	Key        string `json:"key"`
 	Denied     int    `json:"denied"`
@@ -51,16 +60,20 @@ type jsonDelays struct {
 // WriteJSON writes the report as one JSON object, with the top keys that were
 // denied most often.
 func (r *Report) WriteJSON(w io.Writer, top int) error {
+	first := &r.Limits[0]
 	out := jsonReport{
-		Algorithm: string(r.Limits[0].Engine.Algorithm()), Limit: r.Limits[0].Words,
+		Algorithm: string(first.Engine.Algorithm()), Limit: first.Words, Rate: first.Rate, Burst: first.Burst,
+		Key: first.Key.String(), IPv6Prefix: first.Key.ipv6Bits,
 		Lines: r.Lines, Requests: r.Requests, Skipped: r.SkippedLines(),
 		Reordered: r.Reordered, Late: r.Late,
 		Allowed: r.Allowed, Denied: r.Denied,
 		Keys: r.Keys(), KeysDenied: r.KeysDenied(),
-		Top: r.Top(top),
+		Top:            r.Top(top),
+		SkippedReasons: append([]Skipped{}, r.Skipped...),
+		Incomplete:     len(r.Problems) > 0,
 	}
-	if first, last, ok := r.Span(); ok {
-		out.First, out.Last = &first, &last
+	if from, to, ok := r.Span(); ok {
+		out.First, out.Last = &from, &to
 	}
 	for i := range r.Limits {
 		out.Limits = append(out.Limits, r.Limits[i].json(top))
@@ -73,7 +86,7 @@ func (r *Report) WriteJSON(w io.Writer, top int) error {
 
 func (l *LimitReport) json(top int) jsonLimit {
 	out := jsonLimit{
-		Name: l.Name, Limit: l.Words, Algorithm: string(l.Engine.Algorithm()), Key: l.Key.String(),
+		Name: l.Name, Limit: l.Words, Rate: l.Rate, Burst: l.Burst, Algorithm: string(l.Engine.Algorithm()), Key: l.Key.String(),
 		Denied: l.Denied, Keys: l.Keys(), KeysDenied: l.KeysDenied(), Top: l.Top(top),
 	}
 	if l.queues() {

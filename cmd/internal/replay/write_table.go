@@ -72,7 +72,7 @@ func (r *Report) writeCounts(b *strings.Builder) {
 	writeRow(b, "lines", r.Lines, "")
 	writeRow(b, "skipped", r.SkippedLines(), percent(r.SkippedLines(), r.Lines))
 	writeRow(b, "reordered", r.Reordered, "")
-	writeRow(b, "late", r.Late, lateNote(r.Late))
+	writeRow(b, "late", r.Late, lateNote(r.Late, r.LateCrowded))
 }
 
 // writeDelays says how long a queue, and only that, made requests wait.
@@ -85,11 +85,18 @@ func (l *LimitReport) writeDelays(b *strings.Builder, allowed int) {
 	fmt.Fprintf(b, "%-12s %12s\n", "  mean", l.Mean())
 }
 
-func lateNote(late int) string {
-	if late == 0 {
+// lateNote says what puts the late lines in place.
+func lateNote(late, crowded int) string {
+	const reached = "   counted at the time reached; "
+	switch {
+	case late == 0:
 		return ""
+	case crowded == late:
+		return reached + "a larger --reorder-lines puts them in place"
+	case crowded == 0:
+		return reached + "a longer --reorder-window puts them in place"
 	}
-	return "   counted at the time reached; a longer --reorder-window puts them in place"
+	return reached + fmt.Sprintf("a longer --reorder-window puts %d of them in place, a larger --reorder-lines %d", late-crowded, crowded)
 }
 
 // writeLimits writes a line a limit, and one more for the waits of a queue.
