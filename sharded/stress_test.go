@@ -150,6 +150,7 @@ func TestStressConservation(t *testing.T) {
 			start := time.Now()
 			for round := uint64(0); round < 3 || time.Since(start) < lasts; round++ {
 				a.now.Add(10_000_000) // everything is as new
+				a.table.Sweep()       // and comes back after having been dropped
 				a.disturb(round)
 				a.round(takers, round, burst, limit, other)
 				a.calm()
