@@ -35,6 +35,7 @@ func TestTheSharedBucketTakesNobodysLog(t *testing.T) {
 		clock := &hooked{}
 		l := engine.Must[string](bucket, engine.WithMaxKeys(1, engine.CapShared), engine.WithClock(clock),
 			engine.WithResolver(engine.ResolverFunc[string](func(string) (engine.Limit, bool) { return limit, true })))
+		require.NoError(t, l.Close(), "no background sweep reads the clock")
 		require.True(t, l.Allow("known"))
 		clock.until, clock.hook = reading+1, func() {
 			limit = log
@@ -84,6 +85,8 @@ func TestPeekOfALogMakesRoom(t *testing.T) {
 		require.True(t, l.Peek("b").Allowed)
 		require.True(t, l.Allow("b"))
 		require.False(t, l.Allow("a"))
+		clock.Advance(time.Second)
+		require.True(t, l.Allow("a"), "without a peek before")
 	}
 }
 
@@ -151,6 +154,52 @@ func TestStressResetOfAKeyThatMoves(t *testing.T) {
 		stop.Store(true)
 		flipper.Wait()
 		require.True(t, passed.Load() || l.Allow("k"), "the reset met the key in neither home")
+	}
+}
+
+// TestAnUncountedCallHasNothingToGiveBack, not even of what its key has used since in a place of its
+// own.
+func TestAnUncountedCallHasNothingToGiveBack(t *testing.T) {
+	for name, limit := range everyAlgorithm(3) {
+		clock := enginetest.NewClock()
+		l := engine.Must[string](limit, engine.WithMaxKeys(1, engine.CapAllow), engine.WithClock(clock))
+		require.True(t, l.Allow("known"))
+		d, r := l.TakeReceipt("k", 2)
+		require.True(t, d.Allowed)
+		clock.Advance(1001 * time.Hour)
+		l.Sweep()
+		if l.Len() > 0 { // a sliding window weighs for another
+			clock.Advance(1000 * time.Hour)
+			require.Equal(t, 1, l.Sweep(), name)
+		}
+		require.True(t, l.AllowN("k", 3), name)
+		require.False(t, r.Refund(2), name)
+		require.False(t, l.Allow("k"), name)
+	}
+	l := engine.Must[string](engine.TokenBucket(engine.PerHour(1), 3), engine.WithMaxKeys(1, engine.CapAllow), engine.WithClock(enginetest.NewClock()))
+	require.True(t, l.Allow("known"))
+	_, r := l.TakeReceipt("k", 2)
+	l.Reset("known")
+	require.True(t, l.AllowN("k", 3), "in the place that the other one left, at the same time")
+	require.False(t, r.Refund(2))
+}
+
+// TestStressRefunds: of many refunds at once no more is given back than was charged.
+func TestStressRefunds(t *testing.T) {
+	for name, limit := range everyAlgorithm(200) {
+		for range 20 {
+			l := engine.Must[string](limit, engine.WithClock(enginetest.NewClock()))
+			require.True(t, l.AllowN("k", 100))
+			_, r := l.TakeReceipt("k", 100)
+			var returned atomic.Int64
+			atOnce(8, func(i int) {
+				for r.Refund(int64(1 + i%3)) {
+					returned.Add(int64(1 + i%3))
+				}
+			})
+			require.LessOrEqual(t, returned.Load(), int64(100), name)
+			require.Equal(t, returned.Load(), l.Take("k", 0).Remaining, name)
+		}
 	}
 }
 
