@@ -90,7 +90,7 @@ func TestPeekOfALogMakesRoom(t *testing.T) {
 	}
 }
 
-// TestCoarseClockNeverRefusesALogWrongly.
+// TestCoarseClockNeverRefusesALogWrongly: the exact clock is read before a log refuses.
 func TestCoarseClockNeverRefusesALogWrongly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := engine.Must[string](engine.SlidingLog(1, time.Millisecond), engine.WithCoarseClock(time.Second))
@@ -118,7 +118,7 @@ func TestLogsThatMovedInAreSwept(t *testing.T) {
 				require.True(t, l.AllowN(key, 10))
 			}
 			if closed {
-				l.Close()
+				require.NoError(t, l.Close())
 			}
 			require.NoError(t, l.SetLimit(engine.SlidingLog(3, time.Second)))
 			for key := range 100 {
@@ -140,7 +140,7 @@ func TestStressResetOfAKeyThatMoves(t *testing.T) {
 	l := engine.Must[string](limits[0], engine.WithClock(enginetest.NewClock()),
 		engine.WithResolver(engine.ResolverFunc[string](func(string) (engine.Limit, bool) { return limits[turn.Load()%2], true })))
 	for range 2000 {
-		for l.Allow("k") { //nolint:revive // until it has nothing left
+		for l.Allow("k") {
 		}
 		var passed, stop atomic.Bool
 		var flipper sync.WaitGroup
