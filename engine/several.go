@@ -154,6 +154,14 @@ func TakeAllAt(now time.Duration, n int64, parts ...Part) (Decision, int) {
 }
 
 func takeAll(n int64, parts []Part, at func(member) int64) (Decision, int) {
+	for i, part := range parts {
+		if part.of == nil { // made by nobody's Part: there is nothing to take
+			return Decision{RetryAfter: Never}, i
+		}
+	}
+	if n < 0 && len(parts) == 0 {
+		return Decision{RetryAfter: Never}, -1
+	}
 	d, which := strictest(parts, func(p member) Decision { return p.peek(n, at(p)) })
 	if !d.Allowed || n <= 0 {
 		return d, which
