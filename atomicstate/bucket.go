@@ -165,6 +165,13 @@ func (b *Bucket) Inspect(word uint64, now, n int64) State {
 	return s
 }
 
+// Left returns Remaining and ResetNanos of [Bucket.Inspect] alone, for an answer to a call that
+// passed.
+func (b *Bucket) Left(word uint64, now int64) (remaining, resetNanos int64) {
+	debt := b.Debt(word, now)
+	return max(0, b.capacity-debt) / b.unit, b.wait(debt)
+}
+
 // wait returns the nanoseconds in which units are refilled, rounded up, or Never.
 func (b *Bucket) wait(units int64) int64 {
 	switch {

@@ -182,6 +182,8 @@ func TestBucketEqualsRationalOracle(t *testing.T) {
 				"limit %d (%d/%v burst %d) call %d: n=%d now=%d", i, tokens, per, burst, j, n, now)
 			require.Equal(t, want.Remaining(now), law.Inspect(got.word, now, 1).Remaining)
 			require.Equal(t, want.ResetAfter(now), law.Inspect(got.word, now, 1).ResetNanos)
+			left, reset := law.Left(got.word, now)
+			require.Equal(t, [2]int64{want.Remaining(now), want.ResetAfter(now)}, [2]int64{left, reset})
 		}
 	}
 	require.Greater(t, exact, limits/2, "most random limits should be exact")

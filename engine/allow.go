@@ -27,7 +27,9 @@ func (m *Limiter[K]) Allow(key K) bool { return m.AllowN(key, 1) }
 func (m *Limiter[K]) AllowN(key K, n int64) bool {
 	r := m.ruleOf(key)
 	if !m.alone || r.verdict != byWord || n <= 0 {
-		return m.takeBy(r, key, n, readClock).Allowed
+		var d Decision
+		m.takeBy(&d, r, key, n, readClock)
+		return d.Allowed
 	}
 	k := m.hasher.Key(key) // 1
 	if _, _, ok, done := m.tryBucket(r, k, n); done {
@@ -70,8 +72,9 @@ func AllowBytes(l *Limiter[string], key []byte) bool {
 
 // Take takes n permits of key, all or none, and says what is left. n == 0 is allowed and
 // changes nothing. n < 0 is an error of the caller: not allowed, RetryAfter [Never].
-func (m *Limiter[K]) Take(key K, n int64) Decision {
-	return m.takeBy(m.ruleOf(key), key, n, readClock)
+func (m *Limiter[K]) Take(key K, n int64) (d Decision) {
+	m.takeBy(&d, m.ruleOf(key), key, n, readClock)
+	return d
 }
 
 // TakeAt is [Limiter.Take] at a time passed in, for tests, replays and callers that read their
@@ -80,17 +83,20 @@ func (m *Limiter[K]) Take(key K, n int64) Decision {
 // decides at the latest time that any call has passed in so far. A leap of now by a quarter
 // of the limit's horizon (18 years for a rate of one token per a whole number of nanoseconds,
 // at least 8 s for any rate) makes this call sweep the table first.
-func (m *Limiter[K]) TakeAt(now time.Duration, key K, n int64) Decision {
-	return m.takeBy(m.ruleOf(key), key, n, m.time.give(now, m.table.Swept()))
+func (m *Limiter[K]) TakeAt(now time.Duration, key K, n int64) (d Decision) {
+	m.takeBy(&d, m.ruleOf(key), key, n, m.time.give(now, m.table.Swept()))
+	return d
 }
 
-// takeBy is Take by the main rule r and those of WithAlso.
-func (m *Limiter[K]) takeBy(r *rule, key K, n, given int64) Decision {
+// takeBy is Take by the main rule r and those of WithAlso. It writes to d, because a Decision is
+// returned through memory, and each function between would copy it once more.
+func (m *Limiter[K]) takeBy(d *Decision, r *rule, key K, n, given int64) {
 	if m.alone && r.verdict == byWord && n > 0 {
 		k := m.hasher.Key(key)
 		if given == readClock {
 			if word, now, ok, done := m.tryBucket(r, k, n); done {
-				return decide(r, word, now, n, ok)
+				decide(d, r, word, now, n, ok) // 7
+				return
 			}
 		}
 		out, done := m.chargeWord(r, k, n, given)
@@ -98,9 +104,10 @@ func (m *Limiter[K]) takeBy(r *rule, key K, n, given int64) Decision {
 			out = m.chargeMissing(&m.main, r, key, k, out.word, n, given)
 		}
 		m.stats.count(out.ok)
-		return decide(r, out.word, out.now, n, out.ok) // 7
+		decide(d, r, out.word, out.now, n, out.ok) // 7
+		return
 	}
-	return m.takeAnyhow(r, key, n, given)
+	*d = m.takeAnyhow(r, key, n, given)
 }
 
 // takeAnyhow is takeBy for all that is not one word. It is a function of its own because receipts

@@ -39,27 +39,28 @@ func (m *Limiter[K]) takeOne(p *place[K], r *rule, key K, n, given int64) (Decis
 		out = m.chargeMissing(p, r, key, k, out.word, n, given)
 	}
 	rc := receipt{rule: r, charged: out.ok && out.from != fromNobody, at: out.now, from: out.from, epoch: epoch}
-	return decide(r, out.word, out.now, n, out.ok), rc // 7
+	var d Decision
+	decide(&d, r, out.word, out.now, n, out.ok) // 7
+	return d, rc
 }
 
 // decide makes the answer to a call of n >= 1 permits from what it came to.
-func decide(r *rule, word uint64, now, n int64, ok bool) (d Decision) {
-	asked := n
-	if ok {
-		asked = 0 // describe what is left after the charge
-	}
-	var s atomicstate.State
-	if r.other == nil {
-		s = r.bucket.Inspect(word, now, asked) // spares an interface call
+func decide(d *Decision, r *rule, word uint64, now, n int64, ok bool) {
+	d.Allowed, d.Limit = ok, r.limit.burst
+	if ok && r.other == nil {
+		left, reset := r.bucket.Left(word, now)
+		d.Remaining, d.ResetAfter = left, time.Duration(reset)
 	} else {
-		s = r.other.Inspect(word, now, asked)
+		asked := n
+		if ok {
+			asked = 0 // describe what is left after the charge
+		}
+		s := r.law.Inspect(word, now, asked)
+		d.Remaining, d.RetryAfter, d.ResetAfter = s.Remaining, time.Duration(s.RetryNanos), time.Duration(s.ResetNanos)
 	}
-	d.Allowed, d.Limit, d.Remaining = ok, r.limit.burst, s.Remaining
-	d.RetryAfter, d.ResetAfter = time.Duration(s.RetryNanos), time.Duration(s.ResetNanos)
 	if ok && r.limit.algorithm == leakyQueue {
 		d.Delay = time.Duration(r.law.Delay(word, now, n))
 	}
-	return d
 }
 
 // fixed is the answer of a rule that does not look at the key.
