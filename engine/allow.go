@@ -32,7 +32,7 @@ func (m *Limiter[K]) AllowN(key K, n int64) bool {
 		return d.Allowed
 	}
 	k := m.hasher.Key(key) // 1
-	if _, _, ok, done := m.tryBucket(r, k, n); done {
+	if _, _, ok, done := m.tryWord(r, k, n); done {
 		return ok
 	}
 	out, done := m.chargeWord(r, k, n, readClock)
@@ -52,7 +52,7 @@ func AllowBytes(l *Limiter[string], key []byte) bool {
 	case !l.alone || l.resolver != nil:
 	case r.verdict == byWord:
 		k := l.hasher.Bytes(key)
-		if _, _, ok, done := l.tryBucket(r, k, 1); done {
+		if _, _, ok, done := l.tryWord(r, k, 1); done {
 			return ok
 		}
 		out, done := l.chargeWord(r, k, 1, readClock)
@@ -94,7 +94,7 @@ func (m *Limiter[K]) takeBy(d *Decision, r *rule, key K, n, given int64) {
 	if m.alone && r.verdict == byWord && n > 0 {
 		k := m.hasher.Key(key)
 		if given == readClock {
-			if word, now, ok, done := m.tryBucket(r, k, n); done {
+			if word, now, ok, done := m.tryWord(r, k, n); done {
 				decide(d, r, word, now, n, ok) // 7
 				return
 			}
@@ -141,13 +141,13 @@ const (
 	fromNobody                 // none: uncounted
 )
 
-// tryBucket is the straight way of a call: steps 2 to 6 once, for a known key under a bucket on one
-// of the limiter's own clocks. It reports done false, and has done nothing, if anything is
+// tryWord is the straight way of a call: steps 2 to 6 once, for a known key on one of the limiter's
+// own clocks. It reports done false, and has done nothing, if anything is
 // otherwise; chargeWord handles all. It exists for speed alone, and returns single values because
 // a struct of mixed sizes is copied through memory in pieces that stall.
-func (c *core) tryBucket(r *rule, k sharded.Key, n int64) (word uint64, now int64, ok, done bool) {
+func (c *core) tryWord(r *rule, k sharded.Key, n int64) (word uint64, now int64, ok, done bool) {
 	slot, word := c.table.Find(k, r.number) // 2, 3
-	if !atomicstate.IsLive(word) || r.other != nil || c.stats != nil {
+	if !atomicstate.IsLive(word) || c.stats != nil {
 		return word, 0, false, false
 	}
 	kind := c.time.kind.Load()
@@ -162,8 +162,13 @@ func (c *core) tryBucket(r *rule, k sharded.Key, n int64) (word uint64, now int6
 	if now >= c.table.SweepDue() {
 		return word, now, false, false
 	}
-	next, ok := r.bucket.Take(word, now, n) // 5
-	if !ok {                                // coarse time refuses nobody; a sweep after a leap may have dropped the word
+	var next uint64 // 5
+	if r.other == nil {
+		next, ok = r.bucket.Take(word, now, n) // inlined
+	} else {
+		next, ok = r.other.Take(word, now, n)
+	}
+	if !ok { // coarse time refuses nobody; a sweep after a leap may have dropped the word
 		return word, now, false, kind == clockMonotonic && c.time.coarse == nil && slot.Load() == word
 	}
 	ok = slot.CompareAndSwap(word, next) // 6
