@@ -23,7 +23,7 @@ fi
 
 cpu_name() {
 	if [ -r /proc/cpuinfo ]; then
-		sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1
+		awk -F': *' '/^model name/ { print $2; exit }' /proc/cpuinfo
 	elif command -v sysctl >/dev/null; then
 		sysctl -n machdep.cpu.brand_string 2>/dev/null || true
 	fi
