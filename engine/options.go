@@ -36,6 +36,17 @@ type Clock interface {
 	Now() time.Duration
 }
 
+// Waker is a [Clock] that can wake whoever waits for its time to come, such as a fake one in tests
+// (enginetest.Clock). A [Limiter] whose clock is not a Waker waits by the process's timers, and
+// asks the clock again when they end.
+type Waker interface {
+	Clock
+	// AfterFunc calls f once, on any goroutine, when Now has progressed by d or more; at once, even
+	// before it returns, if d is 0 or less. f does not block. stop keeps f from being called and
+	// reports whether it did. Both are safe for concurrent use.
+	AfterFunc(d time.Duration, f func()) (stop func() bool)
+}
+
 // Option changes how a limiter is made.
 type Option func(*options)
 
