@@ -188,35 +188,84 @@ func (b *Bucket) wait(units int64) int64 {
 // Delay is 0: what passes, passes at once.
 func (b *Bucket) Delay(uint64, int64, int64) int64 { return 0 }
 
-// Refund gives back n*W - (now-charged)*L units, never more than the debt.
-//
-// Proof that this never mints. Let f be the word as it would stand without the
-// refunded charge and with every other one. At the charge the word exceeds
-// max(f, charged') by n*W. Later charges add the same to both; the difference to
-// max(f, now') shrinks only where f lies in the past while time passes, by at most
-// (now-charged)*L in all, or where the word itself is reached by time, and then the
-// debt is 0 and nothing is due. So the word after the refund is at least max(f, now'):
-// every later decision is one that could have followed had the charge not been, or a
-// stricter one. Other refunds in between lower both words alike.
-//
-// Giving n back whole when the word is unchanged since the charge would mint: with
-// burst 2, two takes at 0, the first refunded, a third take when the bucket is full
-// again writes the very word that the second wrote; its refund would then let three
-// pass at one instant.
-func (b *Bucket) Refund(word uint64, charged, now, n int64) (next uint64, ok bool) {
+// Reserve is [Law.Reserve]: Take at the instant at which it passes.
+func (b *Bucket) Reserve(word uint64, now, n int64) (next uint64, wait int64, ok bool) {
+	return reserve(b, word, now, n)
+}
+
+// Refund gives back the least of n*W, of what is owed, of act.N*W less what the rate earned since
+// act, and of the slack of each of the promised; see the package comment for what that is, and why
+// no more can be given back.
+func (b *Bucket) Refund(word uint64, act Act, now, n int64, promised []Promise) (next uint64, ok bool) {
 	debt := b.Debt(word, now)
-	if debt == 0 || n <= 0 || n > b.burst {
+	if debt == 0 || n <= 0 || n > act.N {
 		return word, false
 	}
-	due := n * b.unit
-	if now > charged {
-		high, earned := bits.Mul64(uint64(now)-uint64(charged), b.rate)
-		if high != 0 || earned >= uint64(due) {
-			return word, false
-		}
-		due -= int64(earned)
+	due := min(b.units(n), debt)
+	if now > act.At {
+		due = min(due, b.units(act.N)-b.earned(act.At, now))
 	}
-	return live(word - uint64(min(due, debt))), true
+	s := slack{bucket: b, now: now, debt: debt, least: due}
+	for i := len(promised) - 1; i >= 0 && s.least > 0; i-- {
+		s.keep(promised[i])
+	}
+	if s.least <= 0 {
+		return word, false
+	}
+	return live(word - uint64(s.least)), true
+}
+
+// Release gives back, from the last promise that was given up to the first, what is owed of it, as
+// far as the slack of each promise after it allows. Cost: a look at each promise from the last one
+// to the first without slack.
+func (b *Bucket) Release(word uint64, now int64, promised []Promise) (next uint64, given int64) {
+	s := slack{bucket: b, now: now, debt: b.Debt(word, now)}
+	s.least = s.debt
+	for i := len(promised) - 1; i >= 0 && s.least > given; i-- {
+		if promised[i].Owed > 0 {
+			given += min(promised[i].Owed, s.least-given)
+			continue
+		}
+		s.keep(promised[i])
+	}
+	if given <= 0 {
+		return word, 0
+	}
+	return live(word - uint64(given)), given
+}
+
+// slack is by how much a word may be lowered so that the promises from the last one to some one
+// keep their times.
+type slack struct {
+	bucket *Bucket
+	now    int64
+	debt   int64 // of the word at now
+	after  int64 // units of the promises looked at
+	least  int64
+}
+
+// keep looks at one more promise, which is not after those looked at already.
+func (s *slack) keep(p Promise) {
+	if p.Owed > 0 {
+		return
+	}
+	s.after = saturated(s.after, s.bucket.units(p.N))
+	s.least = min(s.least, s.debt-saturated(s.bucket.earned(s.now, p.At), s.after))
+}
+
+// earned returns the units refilled from one instant to another, not before it, or
+// math.MaxInt64 if that is larger.
+func (b *Bucket) earned(from, to int64) int64 { return scaleUp(uint64(to)-uint64(from), b.rate, 1) }
+
+// units returns n >= 0 tokens in units, or math.MaxInt64 if that is larger.
+func (b *Bucket) units(n int64) int64 { return scaleUp(uint64(n), uint64(b.unit), 1) }
+
+// saturated returns x + y for x, y >= 0, or math.MaxInt64 if that is larger.
+func saturated(x, y int64) int64 {
+	if x > math.MaxInt64-y {
+		return math.MaxInt64
+	}
+	return x + y
 }
 
 // EqualsNew reports whether nothing is owed at now. The debt is read at base and what

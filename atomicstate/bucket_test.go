@@ -250,7 +250,7 @@ func TestRefundNeverMints(t *testing.T) {
 			now += rnd.Int64N(4)
 			if len(kept) > 0 && rnd.IntN(3) == 0 {
 				i := rnd.IntN(len(kept))
-				if next, ok := law.Refund(word, kept[i].At, now, kept[i].N); ok {
+				if next, ok := law.Refund(word, atomicstate.Act(kept[i]), now, kept[i].N, nil); ok {
 					word = next
 					refunds++
 				}
@@ -260,7 +260,7 @@ func TestRefundNeverMints(t *testing.T) {
 			n := 1 + rnd.Int64N(3)
 			before := word
 			if next, ok := law.Take(word, now, n); ok {
-				undone, _ := law.Refund(next, now, now, n)
+				undone, _ := law.Refund(next, atomicstate.Act{At: now, N: n}, now, n, nil)
 				require.Equal(t, law.Debt(before, now), law.Debt(undone, now))
 				word = next
 				kept = append(kept, oracle.Admission{At: now, N: n})
@@ -277,12 +277,12 @@ func TestRefundAfterTheWordCameBack(t *testing.T) {
 	law := bucket(t, 1, 10, 2)
 	first, _ := law.Take(law.Fresh(0), 0, 1)
 	second, _ := law.Take(first, 0, 1)
-	word, ok := law.Refund(second, 0, 0, 1) // the first is given back
+	word, ok := law.Refund(second, atomicstate.Act{N: 1}, 0, 1, nil) // the first is given back
 	require.True(t, ok)
 	word, ok = law.Take(word, 10, 1) // full again at 10; writes the very word of the second
 	require.True(t, ok)
 	require.Equal(t, second, word)
-	_, ok = law.Refund(word, 0, 10, 1)
+	_, ok = law.Refund(word, atomicstate.Act{N: 1}, 10, 1, nil)
 	require.False(t, ok, "the second was earned back at 10: nothing is due")
 }
 
@@ -354,7 +354,7 @@ func TestRefundOfMoreThanIsOwed(t *testing.T) {
 	law := bucket(t, 1, 10, 5)
 	word, ok := law.Take(law.Fresh(100), 100, 1)
 	require.True(t, ok)
-	word, ok = law.Refund(word, 103, 103, 4)
+	word, ok = law.Refund(word, atomicstate.Act{At: 103, N: 4}, 103, 4, nil)
 	require.True(t, ok)
 	require.Equal(t, law.Fresh(103), word)
 }

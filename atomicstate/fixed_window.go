@@ -25,7 +25,8 @@ func (f *FixedWindow) pack(index, count int64) uint64 {
 }
 
 // at returns the window in force at now and what is counted in it: the word's own if now lies
-// in it or, after a step back of time, before it.
+// in it or before it. The latter is so where permits were reserved in a window to come, and after
+// a step back of time: until that window begins nothing passes.
 func (f *FixedWindow) at(word uint64, now int64) (index, count int64) {
 	index = f.index(now)
 	ahead := f.ahead(word, index)
@@ -47,62 +48,76 @@ func (f *FixedWindow) Fresh(now int64) uint64 { return f.pack(f.index(now), 0) }
 // Take counts n >= 1 permits in the window of now. Cost: one division.
 func (f *FixedWindow) Take(word uint64, now, n int64) (next uint64, ok bool) {
 	index, count := f.at(word, now)
-	if n > f.limit-count {
+	if n > f.limit-count || f.begins(index, now) > 0 {
 		return word, false
 	}
 	return f.pack(index, count+n), true
 }
 
+// Reserve is [Law.Reserve]: a place in this window, or in the first one to come that has room.
+func (f *FixedWindow) Reserve(word uint64, now, n int64) (next uint64, wait int64, ok bool) {
+	return reserve(f, word, now, n)
+}
+
 // Inspect describes word at now for a call of n permits.
 func (f *FixedWindow) Inspect(word uint64, now, n int64) State {
 	index, count := f.at(word, now)
-	s := State{Allowed: n <= f.limit-count || n == 0, Remaining: max(0, f.limit-count)}
-	ends := f.ends(index, now)
-	if count > 0 {
+	begins := f.begins(index, now)
+	ends := f.begins(index+1, now)
+	s := State{Allowed: n == 0 || n <= f.limit-count && begins == 0}
+	if begins == 0 {
+		s.Remaining = max(0, f.limit-count)
+	}
+	switch {
+	case count > 0:
 		s.ResetNanos = ends
+	case begins > 0:
+		s.ResetNanos = begins
 	}
 	switch {
 	case s.Allowed:
 	case n > f.limit:
 		s.RetryNanos = Never
+	case n <= f.limit-count:
+		s.RetryNanos = begins
 	default:
 		s.RetryNanos = ends
 	}
 	return s
 }
 
-// ends returns the time from now to the end of the window index, which is not before now's.
-func (f *FixedWindow) ends(index, now int64) int64 {
-	own := f.index(now)
-	return (index-own+1)*f.window - f.into(now, own)
-}
-
 // Delay is 0: what passes, passes at once.
 func (f *FixedWindow) Delay(uint64, int64, int64) int64 { return 0 }
 
-// Refund takes n off the count if the charge was in the window in force; what a window that
-// has ended counted is nobody's any more.
-func (f *FixedWindow) Refund(word uint64, charged, now, n int64) (next uint64, ok bool) {
+// Refund takes n off the count if they count in the window in force; what another window counted
+// is nobody's any more.
+func (f *FixedWindow) Refund(word uint64, act Act, now, n int64, _ []Promise) (next uint64, ok bool) {
 	index, count := f.at(word, now)
-	if n <= 0 || n > count || f.index(charged) != index {
+	if n <= 0 || n > min(count, act.N) || f.index(act.At) != index {
 		return word, false
 	}
 	return f.pack(index, count-n), true
 }
 
+// Release takes off the count what was given up in the window in force.
+func (f *FixedWindow) Release(word uint64, now int64, promised []Promise) (next uint64, given int64) {
+	return release(f, word, now, promised)
+}
+
 // EqualsNew reports whether the word's window has ended or counts nothing.
 func (f *FixedWindow) EqualsNew(word uint64, base, now int64) bool {
 	index, count := f.at(word, base)
-	return count == 0 || f.index(now) > index
+	return f.index(now) > index || count == 0 && f.index(now) == index
 }
 
 // Aged reports whether the word is an eighth of the horizon old or more.
 func (f *FixedWindow) Aged(word uint64, now int64) bool { return f.aged(word, now) }
 
-// Usage returns the count of the window in force.
+// Usage returns the count of the window in force. If that is still to come, the windows until then
+// count as used up: what they counted the word does not tell.
 func (f *FixedWindow) Usage(word uint64, now int64) Usage {
-	_, count := f.at(word, now)
-	return Usage{Units: uint64(count), PerPermit: 1}
+	index, count := f.at(word, now)
+	return f.usage(index, now, count)
 }
 
 // Carry returns the word that counts usage, in whole permits rounded up, in the window of now.

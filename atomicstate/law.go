@@ -26,10 +26,22 @@ type Law interface {
 	// Delay returns how long the n permits whose charge at now led to word must wait for
 	// their turn: 0 but for a queue.
 	Delay(word uint64, now, n int64) int64
-	// Refund gives back what can be given back at now of n permits charged at the
-	// time charged, without ever letting more than the limit's bound act in any
-	// interval. It reports false if nothing is due to be written.
-	Refund(word uint64, charged, now, n int64) (next uint64, ok bool)
+	// Reserve charges n >= 1 permits that act at the first instant at or after now at which
+	// they may, wait nanoseconds after now: it is Take at that instant, and a charge of
+	// nothing before. It reports false, and nothing is due to be written, if that instant
+	// lies farther ahead than a word can tell (an eighth of the horizon; wait says how far)
+	// or never comes (wait is [Never]).
+	Reserve(word uint64, now, n int64) (next uint64, wait int64, ok bool)
+	// Refund gives back what can be given back at now of n permits, of those of act, which
+	// acted or was to act by now and did not, without ever letting more than the limit's
+	// bound act in any interval. promised are all charges of the word that are to act after
+	// now, in order of time; they keep their times. It reports false if nothing is due to be
+	// written.
+	Refund(word uint64, act Act, now, n int64, promised []Promise) (next uint64, ok bool)
+	// Release gives back what can be given back at now of the promised that were given up,
+	// with the bound and the order of Refund: of the last ones first. given is how much, in
+	// units of [Law.Usage]; 0 if nothing is due to be written.
+	Release(word uint64, now int64, promised []Promise) (next uint64, given int64)
 	// EqualsNew reports whether word is indistinguishable from Fresh(now) at now.
 	// base is an instant at or before now at which the word was readable; it bridges
 	// leaps of now beyond the horizon. Pass now itself where there was no leap.
@@ -45,6 +57,22 @@ type Law interface {
 	Carry(usage Usage, now int64) uint64
 	// Horizon returns how long a word stays readable, in nanoseconds.
 	Horizon() int64
+}
+
+// Act is a charge: permits that act together.
+type Act struct {
+	// At is the instant at which they act, or acted.
+	At int64
+	// N is how many they are, those left out that were given back already.
+	N int64
+}
+
+// Promise is a charge whose permits are to act later.
+type Promise struct {
+	Act
+	// Owed is 0, or the units of [Law.Usage] that are still to be given back of a promise that
+	// was given up. Then nobody acts at that time.
+	Owed int64
 }
 
 // State is what a word says at an instant about a call of some permits.
@@ -74,3 +102,16 @@ const maxHorizon = int64(math.MaxInt64)
 
 // nanos converts a duration to the integer nanoseconds used in this package.
 func nanos(d time.Duration) int64 { return int64(d) }
+
+// promiseShare is the part of a law's horizon by which a charge may lie ahead of the present.
+const promiseShare = 8
+
+// reserve is [Law.Reserve] for laws under which what passes, passes at once.
+func reserve(l Law, word uint64, now, n int64) (next uint64, wait int64, ok bool) {
+	wait = l.Inspect(word, now, n).RetryNanos
+	if wait == Never || wait > l.Horizon()/promiseShare || now > math.MaxInt64-wait {
+		return word, wait, false
+	}
+	next, ok = l.Take(word, now+wait, n)
+	return next, wait, ok
+}

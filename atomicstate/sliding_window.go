@@ -1,7 +1,6 @@
 package atomicstate
 
 import (
-	"math"
 	"math/bits"
 	"time"
 )
@@ -40,7 +39,9 @@ func (s *SlidingWindow) pack(c counts) uint64 {
 	return live(uint64(c.index)<<(2*s.countBits) | uint64(c.prev)<<s.countBits | uint64(c.curr))
 }
 
-// at reads word at now; a time before the word's window counts as its start.
+// at reads word at now; a time before the word's window counts as its start. It lies there where
+// permits were reserved in a window to come, and after a step back of time: until that window
+// begins nothing passes.
 func (s *SlidingWindow) at(word uint64, now int64) counts {
 	index := s.index(now)
 	c := counts{index: index, into: s.into(now, index)}
@@ -82,41 +83,46 @@ func (s *SlidingWindow) Fresh(now int64) uint64 { return s.pack(counts{index: s.
 // Take counts n >= 1 permits in the window of now. Cost: one division.
 func (s *SlidingWindow) Take(word uint64, now, n int64) (next uint64, ok bool) {
 	c := s.at(word, now)
-	if !s.fits(c, n) {
+	if !s.fits(c, n) || s.begins(c.index, now) > 0 {
 		return word, false
 	}
 	c.curr += n
 	return s.pack(c), true
 }
 
+// Reserve is [Law.Reserve]: in this window when enough of the one before has slid out, or in the
+// next one.
+func (s *SlidingWindow) Reserve(word uint64, now, n int64) (next uint64, wait int64, ok bool) {
+	return reserve(s, word, now, n)
+}
+
 // Inspect describes word at now for a call of n permits.
 func (s *SlidingWindow) Inspect(word uint64, now, n int64) State {
 	c := s.at(word, now)
-	st := State{Allowed: n == 0 || s.fits(c, n), Remaining: s.remaining(c)}
-	early := s.early(c, now)
+	early := s.begins(c.index, now)
+	fits := s.fits(c, n)
+	st := State{Allowed: n == 0 || fits && early == 0}
+	if early == 0 {
+		st.Remaining = s.remaining(c)
+	}
 	switch {
 	case c.curr > 0:
-		st.ResetNanos = later(early+s.window-c.into, s.window)
+		st.ResetNanos = saturated(early+s.window-c.into, s.window)
 	case c.prev > 0:
 		st.ResetNanos = early + s.window - c.into
+	default:
+		st.ResetNanos = early
 	}
 	switch {
 	case st.Allowed:
 	case n > s.limit:
 		st.RetryNanos = Never
+	case fits:
+		st.RetryNanos = early
 	default:
 		st.RetryNanos = early + s.retry(c, n)
 	}
 	return st
-}
-
-// early is how long before the window in force now lies, after a step back of time.
-func (s *SlidingWindow) early(c counts, now int64) int64 {
-	own := s.index(now)
-	if own >= c.index {
-		return 0
-	}
-	return (c.index-own)*s.window - s.into(now, own)
 }
 
 // remaining returns limit - curr - ceil(prev*(window-e)/window), 0 or more.
@@ -131,15 +137,7 @@ func (s *SlidingWindow) retry(c counts, n int64) int64 {
 	if room := s.limit - c.curr - n; room >= 0 {
 		return s.slidOut(c.prev, room) - c.into
 	}
-	return later(s.window-c.into, s.slidOut(c.curr, s.limit-n))
-}
-
-// later adds two waits; a sum beyond the range is the end of it.
-func later(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
+	return saturated(s.window-c.into, s.slidOut(c.curr, s.limit-n))
 }
 
 // slidOut returns the first time into a window at which no more than room permits of the prev
@@ -156,13 +154,13 @@ func (s *SlidingWindow) slidOut(prev, room int64) int64 {
 // Delay is 0: what passes, passes at once.
 func (s *SlidingWindow) Delay(uint64, int64, int64) int64 { return 0 }
 
-// Refund takes n off the count of the window in which they were charged, if that still weighs.
-func (s *SlidingWindow) Refund(word uint64, charged, now, n int64) (next uint64, ok bool) {
+// Refund takes n off the count of the window in which they count, if that still weighs.
+func (s *SlidingWindow) Refund(word uint64, act Act, now, n int64, _ []Promise) (next uint64, ok bool) {
 	c := s.at(word, now)
-	if n <= 0 {
+	if n <= 0 || n > act.N {
 		return word, false
 	}
-	switch s.index(charged) {
+	switch s.index(act.At) {
 	case c.index:
 		c.curr -= n
 	case c.index - 1:
@@ -176,6 +174,11 @@ func (s *SlidingWindow) Refund(word uint64, charged, now, n int64) (next uint64,
 	return s.pack(c), true
 }
 
+// Release takes off the counts what was given up in either window.
+func (s *SlidingWindow) Release(word uint64, now int64, promised []Promise) (next uint64, given int64) {
+	return release(s, word, now, promised)
+}
+
 // EqualsNew reports whether neither window counts anything any more.
 func (s *SlidingWindow) EqualsNew(word uint64, base, now int64) bool {
 	c := s.at(word, base)
@@ -186,17 +189,18 @@ func (s *SlidingWindow) EqualsNew(word uint64, base, now int64) bool {
 	case c.prev > 0:
 		return index > c.index
 	}
-	return true
+	return index >= c.index
 }
 
 // Aged reports whether the word is an eighth of the horizon old or more.
 func (s *SlidingWindow) Aged(word uint64, now int64) bool { return s.aged(word, now) }
 
-// Usage returns what both windows weigh, in whole permits rounded up.
+// Usage returns what both windows weigh, in whole permits rounded up. If the later one is still to
+// come, the windows until then count as used up.
 func (s *SlidingWindow) Usage(word uint64, now int64) Usage {
 	c := s.at(word, now)
 	weight := scaleUp(uint64(c.prev), uint64(s.window-c.into), uint64(s.window))
-	return Usage{Units: uint64(c.curr + weight), PerPermit: 1}
+	return s.usage(c.index, now, c.curr+weight)
 }
 
 // Carry returns the word that counts usage, in whole permits rounded up, in the window of now.

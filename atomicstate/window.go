@@ -100,3 +100,37 @@ func (g *grid) mask() uint64 { return 1<<g.countBits - 1 }
 func (g *grid) cut(u Usage) int64 {
 	return min(int64(g.mask()), u.Permits())
 }
+
+// begins returns the time from now to the start of the window index, 0 if it has begun.
+func (g *grid) begins(index, now int64) int64 {
+	own := g.index(now)
+	if index <= own {
+		return 0
+	}
+	return (index-own)*g.window - g.into(now, own)
+}
+
+// usage is what count permits in the window index amount to at now, windows before it that have
+// not ended yet being used up.
+func (g *grid) usage(index, now, count int64) Usage {
+	before := max(0, index-g.index(now))
+	return Usage{Units: uint64(saturated(scaleUp(uint64(before), uint64(g.limit), 1), count)), PerPermit: 1}
+}
+
+// release refunds what was given up of the promised, the last ones first, until one is of a window
+// that the word does not count any more.
+func release(l Law, word uint64, now int64, promised []Promise) (next uint64, given int64) {
+	next = word
+	for i := len(promised) - 1; i >= 0; i-- {
+		owed := promised[i].Owed
+		if owed == 0 {
+			continue
+		}
+		after, ok := l.Refund(next, promised[i].Act, now, owed, nil)
+		if !ok {
+			break
+		}
+		next, given = after, given+owed
+	}
+	return next, given
+}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/penstock-go/penstock/atomicstate"
 )
 
 // TestResetMakesRoomAtTheCap: the hint that nothing in the leaf can be new yet must not
@@ -21,7 +23,7 @@ func TestResetMakesRoomAtTheCap(t *testing.T) {
 	mustCharge(t, table, h.Key(100), law, 1)
 	_, _, full = charge(table, h.Key(101), law, 1)
 	require.True(t, full)
-	require.True(t, table.Refund(h.Key(4), law, 0, 1, table.Epoch()))
+	require.True(t, table.Refund(h.Key(4), law, atomicstate.Act{N: 1}, 1, table.Epoch()))
 	mustCharge(t, table, h.Key(101), law, 1)
 	checkInvariants(t, table)
 }

@@ -40,6 +40,9 @@ type identity struct {
 	check uint64 // upper half: fingerprint; lower half: number of the limit
 }
 
+// key returns the key of id.
+func (id identity) key() Key { return Key{Hash: id.hash, Check: id.check & checkMask} }
+
 // slot is one identity and its word. The identity is written once, before the first word
 // is published, and never changes: a slot is not reused for another key.
 type slot struct {

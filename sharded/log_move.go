@@ -78,7 +78,7 @@ func (r *logRing) settleLocked(rule LogLimit, used, n, now int64) LogDecision {
 		now = r.enter(rule, now)
 		r.expire(r.firstLive(now, rule.WindowNanos))
 		if room := math.MaxInt64 - r.used(0); room > 0 {
-			r.push(now, min(used, room))
+			r.push(max(now, r.newest()), min(used, room))
 		}
 	}
 	return r.takeLocked(rule, n, now)

@@ -86,18 +86,32 @@ func (r *logRing) taken() uint64 { return r.end(r.size - 1) }
 // time is ever added to another and nothing overflows at the ends of the range.
 func logAgeNanos(now, stamp int64) uint64 { return uint64(now) - uint64(stamp) }
 
-// firstLive returns the index of the oldest entry that still counts at now (not
-// before the newest entry), size if there is none. O(1) if nothing or everything
+// logCounts tells whether a permit of the time stamp counts at now: those of a time
+// to come, which are reserved, do.
+func logCounts(now, stamp int64, window uint64) bool {
+	return stamp > now || logAgeNanos(now, stamp) < window
+}
+
+// newest returns the time of the newest entry, or of the earliest time there is.
+func (r *logRing) newest() int64 {
+	if r.size == 0 {
+		return math.MinInt64
+	}
+	return r.stamp(r.size - 1)
+}
+
+// firstLive returns the index of the oldest entry that still counts at now, size
+// if there is none. O(1) if nothing or everything
 // has expired, else O(log size).
 func (r *logRing) firstLive(now, windowNanos int64) int {
 	window := uint64(windowNanos)
-	if r.size == 0 || logAgeNanos(now, r.stamp(0)) < window {
+	if r.size == 0 || logCounts(now, r.stamp(0), window) {
 		return 0
 	}
 	expired, live := 0, r.size // live is the first that is, or size
 	for expired+1 < live {
 		middle := int(uint(expired+live) / 2)
-		if logAgeNanos(now, r.stamp(middle)) < window {
+		if logCounts(now, r.stamp(middle), window) {
 			live = middle
 		} else {
 			expired = middle
@@ -125,11 +139,38 @@ func (r *logRing) firstEnding(first int, target uint64) int {
 // used returns the permits of the entries from first on.
 func (r *logRing) used(first int) int64 { return int64(r.taken() - r.end(first-1)) }
 
-// judge answers a call for n permits at now (not before latestNanos or the
-// newest entry) and changes nothing. first is the oldest entry that counts: what
-// has expired under the window that the ring is under until now does not, however
-// long that of rule is.
+// judge answers a call for n permits at now (not before latestNanos) and changes
+// nothing. first is the oldest entry that counts: what has expired under the window
+// that the ring is under until now does not, however long that of rule is. Nothing
+// passes before the newest entry, whose time is to come if it is reserved.
 func (r *logRing) judge(rule LogLimit, n, now int64) (d LogDecision, first int) {
+	reserved := int64(0)
+	if newest := r.newest(); newest > now {
+		now, reserved = newest, newest-now
+	}
+	d, first = r.judgeLast(rule, n, now)
+	if reserved == 0 {
+		return d, first
+	}
+	d.Remaining = 0
+	d.ResetAfterNanos = logLater(d.ResetAfterNanos, reserved)
+	if n != 0 && d.RetryAfterNanos != LogNever {
+		d.Allowed = false
+		d.RetryAfterNanos = logLater(d.RetryAfterNanos, reserved)
+	}
+	return d, first
+}
+
+// logLater adds two waits; a sum beyond the range is the end of it.
+func logLater(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// judgeLast is judge at a time not before the newest entry.
+func (r *logRing) judgeLast(rule LogLimit, n, now int64) (d LogDecision, first int) {
 	first = r.firstLive(now, min(rule.WindowNanos, r.rule.WindowNanos))
 	used := r.used(first)
 	d.Remaining = max(rule.Limit-used, 0)

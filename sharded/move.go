@@ -9,7 +9,7 @@ import (
 // A key whose limit changes between an algorithm of one word and the sliding log moves between
 // this table and a table of logs. It has one home at a time: both moves happen under the lock of
 // the key's leaf, a word that left is Superseded and a log that left is dead, and whoever meets
-// one of those looks again under that lock. Lock order: leaf, then log.
+// one of those looks again under that lock. Lock order: ledger, leaf, log.
 
 // Move takes a key out of its other home, if it has one, and returns the permits that it has
 // used there at now. It is called under the lock of the key's leaf.
@@ -33,6 +33,8 @@ func (t *Table) settle(l *leaf, own *atomic.Uint64, id identity, used, now, n in
 // permits it has used, rounded up, and the time; 0 if it has no word. settle runs under the lock
 // of the key's leaf. MoveOut reports false, without calling it, if the call is to be repeated.
 func (t *Table) MoveOut(k Key, now int64, settle func(used, now int64)) bool {
+	ledger := t.lockLedger(k)
+	defer ledger.Unlock()
 	l := t.dir.Load().leafOf(k.Hash)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,6 +54,7 @@ func (t *Table) MoveOut(k Key, now int64, settle func(used, now int64)) bool {
 		return false
 	}
 	t.epoch.Add(1) // after the swap: whatever was charged to the word was charged before
+	t.tell(ledger, k, now, true)
 	used := t.law(limitOf(s.check)).Usage(word, now).Permits()
 	t.keys.Add(-1)
 	t.counters.conversions.Add(1)

@@ -147,7 +147,7 @@ func TestNothingIsGivenBackOfAChargeThatWasReset(t *testing.T) {
 	}
 	require.True(t, table.Reset(k))
 	mustCharge(t, table, k, law, 5)
-	require.False(t, table.Refund(k, law, 0, 2, epoch), "the reset came later: 7 would pass at once")
+	require.False(t, table.Refund(k, law, atomicstate.Act{N: 2}, 2, epoch), "the reset came later: 7 would pass at once")
 }
 
 // TestRefundOfAChargeThatMovedIn: a charge made while its key comes from elsewhere is given back.
@@ -161,7 +161,7 @@ func TestRefundOfAChargeThatMovedIn(t *testing.T) {
 	epoch := table.Epoch()
 	outcome, _, _ := table.Insert(k, law, 0, 2, move(3))
 	require.Equal(t, Charged, outcome)
-	require.True(t, table.Refund(k, law, 0, 2, epoch))
+	require.True(t, table.Refund(k, law, atomicstate.Act{N: 2}, 2, epoch))
 	word, _, _ := table.Lookup(k)
 	require.EqualValues(t, 3, table.law(law).Usage(word, 0).Permits())
 
@@ -169,5 +169,5 @@ func TestRefundOfAChargeThatMovedIn(t *testing.T) {
 	require.True(t, table.MoveOut(k, 0, func(used, _ int64) { require.EqualValues(t, 3, used) }))
 	outcome, _, _ = table.Insert(k, law, 0, 1, move(3))
 	require.Equal(t, Charged, outcome)
-	require.False(t, table.Refund(k, law, 0, 1, epoch), "what the other home gave back is not given back again")
+	require.False(t, table.Refund(k, law, atomicstate.Act{N: 1}, 1, epoch), "what the other home gave back is not given back again")
 }

@@ -197,7 +197,7 @@ func (a *arena) attempt(kept *[hotKeys]atomic.Int64, rnd *rand.Rand, refunder bo
 		return
 	}
 	kept[key].Add(1)
-	if (refunder || rnd.IntN(8) == 0) && a.table.Refund(a.hasher.Key(key), under, at, 1, a.table.Epoch()) {
+	if (refunder || rnd.IntN(8) == 0) && a.table.Refund(a.hasher.Key(key), under, atomicstate.Act{At: at, N: 1}, 1, a.table.Epoch()) {
 		kept[key].Add(-1)
 	}
 }
@@ -256,7 +256,7 @@ func (a *arena) record(takers int, seed uint64, limit uint32) [hotKeys][]oracle.
 				switch {
 				case !ok:
 				case rnd.IntN(4) == 0: // as if it had not been: later takes may use what came back
-					a.table.Refund(a.hasher.Key(key), limit, at, n, a.table.Epoch())
+					a.table.Refund(a.hasher.Key(key), limit, atomicstate.Act{At: at, N: n}, n, a.table.Epoch())
 				default:
 					mine[key] = append(mine[key], oracle.Admission{At: at, N: n})
 				}

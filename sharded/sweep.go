@@ -100,6 +100,7 @@ func (t *Table) finish(started int64) {
 	s.cursor = 0
 	t.setDue()
 	t.shrink()
+	t.pruneAll()
 	t.counters.sweeps.Add(1)
 }
 

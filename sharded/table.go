@@ -26,6 +26,8 @@ type Table struct {
 	clock    func() int64                      // see NewTable
 	maxKeys  int64                             // 0: no cap
 	epoch    atomic.Uint64                     // resets and changes of limit, counted before the key has another word
+	unseen   atomic.Uint64                     // those that no ledger was told of, because there was none
+	ledgers  atomic.Pointer[[ledgers]Ledger]   // nil until the first reservation or refund
 	keys     atomic.Int64                      // keys held; the shared overflow buckets are not counted
 
 	dirMu    sync.Mutex // guards directory entries and the pointer to it
@@ -105,6 +107,13 @@ const (
 // move, if not nil, is asked under the leaf's lock whether the key lives elsewhere (in a table
 // of logs); if it does, it leaves there and its usage is carried into the word.
 func (t *Table) Insert(k Key, limit uint32, now, n int64, move Move) (Outcome, uint64, int64) {
+	ledger := t.lockLedger(k)
+	defer ledger.Unlock()
+	return t.insert(ledger, k, limit, now, n, move)
+}
+
+// insert is Insert for the holder of the key's ledger, nil if there is none.
+func (t *Table) insert(ledger *Ledger, k Key, limit uint32, now, n int64, move Move) (Outcome, uint64, int64) {
 	l := t.dir.Load().leafOf(k.Hash)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,7 +137,7 @@ func (t *Table) Insert(k Key, limit uint32, now, n int64, move Move) (Outcome, u
 		return Retry, 0, 0
 	}
 	if other := l.findOther(id); other != nil {
-		return t.convert(l, other, own, id, now, n)
+		return t.convert(ledger, l, other, own, id, now, n)
 	}
 	now, ready := t.timeIn(l, now)
 	if !ready {
@@ -136,6 +145,7 @@ func (t *Table) Insert(k Key, limit uint32, now, n int64, move Move) (Outcome, u
 	}
 	if move != nil {
 		if used, ok := move(now); ok {
+			t.tell(ledger, k, now, true)
 			return t.settle(l, own, id, used, now, n)
 		}
 	}
@@ -154,7 +164,7 @@ func (t *Table) timeIn(l *leaf, now int64) (at int64, ready bool) {
 // convert moves a key's usage from another limit to the one in id, applies this take, and
 // publishes the result. Charging under the lock means that two alternating limits cannot
 // livelock. The caller holds l's lock and made sure of room.
-func (t *Table) convert(l *leaf, other *slot, own *atomic.Uint64, id identity, now, n int64) (Outcome, uint64, int64) {
+func (t *Table) convert(ledger *Ledger, l *leaf, other *slot, own *atomic.Uint64, id identity, now, n int64) (Outcome, uint64, int64) {
 	t.epoch.Add(1)
 	old := other.word.Swap(atomicstate.Superseded)
 	now, ready := t.timeIn(l, now) // read after the swap: no later charge can be in old
@@ -162,8 +172,9 @@ func (t *Table) convert(l *leaf, other *slot, own *atomic.Uint64, id identity, n
 		other.word.Store(old) // nothing was read or published in between: as if it had not been swapped
 		return Retry, 0, 0
 	}
-	law := t.law(limitOf(id.check))
-	word, outcome := atomicstate.Convert(t.law(limitOf(other.check)), old, law, now), Denied
+	from, law := t.law(limitOf(other.check)), t.law(limitOf(id.check))
+	word, outcome := atomicstate.Convert(from, old, law, now), Denied
+	t.tell(ledger, id.key(), now, law.Usage(word, now).Permits() < from.Usage(old, now).Permits())
 	if next, ok := law.Take(word, now, n); ok {
 		word, outcome = next, Charged
 	}
@@ -190,6 +201,16 @@ func (t *Table) add(l *leaf, own *atomic.Uint64, id identity, now, n int64) (Out
 	l.put(own, id, word)
 	t.counters.inserts.Add(1)
 	return Charged, word, now
+}
+
+// tell tells the ledger of k, or whoever made one since, that the key's limit has changed at now: its
+// word was swapped. lost says that not all of what it used was carried over.
+func (t *Table) tell(ledger *Ledger, k Key, now int64, lost bool) {
+	if ledger == nil {
+		t.unseen.Add(1)
+		return
+	}
+	ledger.changed(k, now, lost)
 }
 
 // put publishes word in the superseded slot own, or in a new one. Only the holder of the

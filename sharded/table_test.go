@@ -245,16 +245,16 @@ func TestRefundOfAForgottenOrConvertedKey(t *testing.T) {
 	law := table.Register(newBucket(t, 1, 10, 2))
 	other := table.Register(newBucket(t, 1, 20, 2))
 	h, _ := NewHasher[string]()
-	require.False(t, table.Refund(h.Key("unknown"), law, 0, 1, table.Epoch()))
+	require.False(t, table.Refund(h.Key("unknown"), law, atomicstate.Act{N: 1}, 1, table.Epoch()))
 	mustCharge(t, table, h.Key("a"), law, 1)
-	require.True(t, table.Refund(h.Key("a"), law, 0, 1, table.Epoch()))
-	require.False(t, table.Refund(h.Key("a"), law, 0, 1, table.Epoch()), "nothing is owed any more")
+	require.True(t, table.Refund(h.Key("a"), law, atomicstate.Act{N: 1}, 1, table.Epoch()))
+	require.False(t, table.Refund(h.Key("a"), law, atomicstate.Act{N: 1}, 1, table.Epoch()), "nothing is owed any more")
 	mustCharge(t, table, h.Key("b"), law, 1)
 	mustCharge(t, table, h.Key("b"), other, 1)
-	require.False(t, table.Refund(h.Key("b"), law, 0, 1, table.Epoch()))
+	require.False(t, table.Refund(h.Key("b"), law, atomicstate.Act{N: 1}, 1, table.Epoch()))
 	now = 1000
 	table.Sweep()
-	require.False(t, table.Refund(h.Key("a"), law, 0, 1, table.Epoch()))
+	require.False(t, table.Refund(h.Key("a"), law, atomicstate.Act{N: 1}, 1, table.Epoch()))
 }
 
 // TestFloorHoldsANewKeyBack: a key that was forgotten at one time and comes back with an

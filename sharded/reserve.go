@@ -1,0 +1,404 @@
+package sharded
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/penstock-go/penstock/atomicstate"
+)
+
+// The word of a key says when the next permits may act, and decides alone. What it does not say is
+// which of those that it counts are still to act, and when: that is known here, until they have, so
+// that a reservation can be given up without moving the others. See [Ledger].
+
+// ledgers is how many locks the keys with reservations share.
+const ledgers = 64
+
+// Ledger holds the reservations of some keys that have not acted yet. Its methods are for the holder
+// of its lock: reservations and refunds of one key happen one after the other, while takes pass
+// beside them. Lock order: sweep, ledger, leaf, directory. Cost: the lock, and for what gives
+// something back a look at every later reservation of the key.
+type Ledger struct {
+	mu    sync.Mutex
+	table *Table
+	keys  map[Key]*promises
+}
+
+// promises are the reservations of one key. A key has an entry from its first reservation until a
+// look or a sweep after all have acted.
+type promises struct {
+	acts    []atomicstate.Promise // by time; those of the key's present limit
+	old     []atomicstate.Act     // those made under limits that the key had before
+	returns uint64                // how often anything was given back to the key's word
+	// changes counts the changes of the key's limit, and changedAt is when the last one was.
+	changes   uint64
+	changedAt int64
+}
+
+// Promise is a reservation that was made: what cancelling it asks for. The zero value is none.
+type Promise struct {
+	of            *promises
+	act           atomicstate.Act
+	limit         uint32
+	before, after uint64 // the word
+	returns       uint64
+	changes       uint64
+	unseen        uint64
+}
+
+// At returns when the permits act.
+func (p *Promise) At() int64 { return p.act.At }
+
+// Offer is a reservation that can be made if nobody is faster.
+type Offer struct {
+	slot       *atomic.Uint64
+	word, next uint64
+	limit      uint32
+	act        atomicstate.Act
+	unseen     uint64
+}
+
+// At returns when the permits would act.
+func (o *Offer) At() int64 { return o.act.At }
+
+// Availability says whether there is an offer.
+type Availability uint8
+
+const (
+	// Offered means that there is one.
+	Offered Availability = iota
+	// Missing means that the key has no live word under its limit.
+	Missing
+	// SweepFirst means that time has leapt: [Table.CatchUp] must come first.
+	SweepFirst
+	// Refused means that the permits can never act, or later than can be promised.
+	Refused
+)
+
+// Ledger returns the ledger of k, which is that of all its rules, to be locked.
+func (t *Table) Ledger(k Key) *Ledger {
+	all := t.ledgers.Load()
+	if all == nil {
+		all = new([ledgers]Ledger)
+		for i := range all {
+			all[i].table, all[i].keys = t, map[Key]*promises{}
+		}
+		if !t.ledgers.CompareAndSwap(nil, all) {
+			all = t.ledgers.Load()
+		}
+	}
+	return &all[k.Hash%ledgers]
+}
+
+// lockLedger locks the ledger of k if there is any, and reports it.
+func (t *Table) lockLedger(k Key) *Ledger {
+	if t.ledgers.Load() == nil {
+		return nil
+	}
+	l := t.Ledger(k)
+	l.mu.Lock()
+	return l
+}
+
+// Lock locks l.
+func (l *Ledger) Lock() { l.mu.Lock() }
+
+// Unlock unlocks l; nil is no ledger.
+func (l *Ledger) Unlock() {
+	if l != nil {
+		l.mu.Unlock()
+	}
+}
+
+// Offer finds the first instant, not before from nor the table's time, at which n >= 1 permits of k
+// may act under limit. wait is how long after the table's time that is, or would be if it can be
+// promised, and [atomicstate.Never] if it never comes.
+func (l *Ledger) Offer(k Key, limit uint32, from, n int64) (o Offer, wait int64, a Availability) {
+	t := l.table
+	o.limit, o.unseen = limit, t.unseen.Load()
+	for {
+		o.slot, o.word = t.Find(k, limit)
+		if o.word == atomicstate.Moved {
+			t.Await(k)
+			continue
+		}
+		if !atomicstate.IsLive(o.word) {
+			return Offer{}, 0, Missing
+		}
+		now := t.clock()
+		if now >= t.sweepDue.Load() {
+			return Offer{}, 0, SweepFirst
+		}
+		from = max(from, now)
+		next, wait, ok := t.law(limit).Reserve(o.word, from, n)
+		if wait != atomicstate.Never {
+			wait += from - now
+		}
+		if !ok {
+			return Offer{}, wait, Refused
+		}
+		o.next, o.act = next, atomicstate.Act{At: now + wait, N: n}
+		return o, wait, Offered
+	}
+}
+
+// Make makes the reservation that was offered for k, or reports false if the key was charged since.
+func (l *Ledger) Make(k Key, o Offer) (Promise, bool) {
+	p := l.of(k)
+	promise := Promise{
+		of: p, act: o.act, limit: o.limit, before: o.word, after: o.next,
+		returns: p.returns, changes: p.changes, unseen: o.unseen,
+	}
+	if !o.slot.CompareAndSwap(o.word, o.next) {
+		l.prune(k, p, l.table.clock())
+		return Promise{}, false
+	}
+	p.add(o.act)
+	return promise, true
+}
+
+// Note notes a reservation of k that was made elsewhere, in a table of logs.
+func (l *Ledger) Note(k Key, act atomicstate.Act) Promise {
+	p := l.of(k)
+	p.add(act)
+	return Promise{of: p, act: act, changes: p.changes}
+}
+
+// Waiting returns how many reservations of k have not acted yet, and of how many permits.
+func (l *Ledger) Waiting(k Key) (calls int, permits int64) {
+	p := l.keys[k]
+	if p == nil {
+		return 0, 0
+	}
+	l.prune(k, p, l.table.clock())
+	calls = len(p.old)
+	for _, a := range p.old {
+		permits += a.N
+	}
+	for _, a := range p.acts {
+		if a.Owed == 0 {
+			calls++
+			permits += a.N
+		}
+	}
+	return calls, permits
+}
+
+// Cancel gives up a reservation of k, unless its time has passed or it was given up already, and
+// reports whether it did. What can be given back is given back to the key's word:
+//
+//   - everything, if nobody came after it: then all is as if it had never been;
+//   - else as much as leaves those that came after it their times, and the rest when they are given
+//     up too ([atomicstate.Law]);
+//   - after one change of the key's limit, what is still owed of what was carried over at it; after
+//     more of them, or a reset, nothing.
+func (l *Ledger) Cancel(k Key, promise Promise) bool {
+	p, t := promise.of, l.table
+	now := t.clock()
+	if p == nil || promise.act.At < now {
+		return false
+	}
+	defer l.prune(k, p, now)
+	known := promise.after != 0 && t.unseen.Load() == promise.unseen // of a word whose changes are known
+	if p.changes != promise.changes {
+		return l.cancelOld(k, p, promise, now, known)
+	}
+	i := p.find(promise.act)
+	switch {
+	case i < 0:
+		return false
+	case known:
+		l.release(k, p, i, promise, now)
+	default:
+		p.acts = slices.Delete(p.acts, i, i+1)
+	}
+	return true
+}
+
+// cancelOld is Cancel of a reservation made under a limit that the key had before.
+func (l *Ledger) cancelOld(k Key, p *promises, promise Promise, now int64, known bool) bool {
+	i := slices.Index(p.old, promise.act)
+	if i < 0 {
+		return false
+	}
+	p.old = slices.Delete(p.old, i, i+1)
+	if known && p.changes-promise.changes == 1 {
+		carried := atomicstate.Act{At: p.changedAt, N: promise.act.N}
+		l.update(k, func(law atomicstate.Law, word uint64) (uint64, bool) {
+			return law.Refund(word, carried, now, carried.N, p.after(now))
+		})
+	}
+	return true
+}
+
+// release gives back what can be given back of the i-th promise and of those given up before.
+func (l *Ledger) release(k Key, p *promises, i int, promise Promise, now int64) {
+	if p.returns == promise.returns && l.undo(k, promise) {
+		p.acts = slices.Delete(p.acts, i, i+1)
+	} else {
+		unit := l.table.law(promise.limit).Usage(promise.after, now).PerPermit
+		p.acts[i].Owed = promise.act.N * int64(unit)
+	}
+	var given int64
+	l.update(k, func(law atomicstate.Law, word uint64) (next uint64, due bool) {
+		next, given = law.Release(word, now, p.after(now-1))
+		return next, given > 0
+	})
+	p.settle(given)
+}
+
+// settle takes given units off what is owed of promises that were given up, the last ones first.
+func (p *promises) settle(given int64) {
+	for i := len(p.acts) - 1; i >= 0 && given > 0; i-- {
+		a := &p.acts[i]
+		part := min(given, a.Owed)
+		a.Owed -= part
+		given -= part
+		if part > 0 && a.Owed == 0 {
+			p.acts = slices.Delete(p.acts, i, i+1)
+		}
+	}
+}
+
+// undo puts a word back to what it was before a reservation if nobody has changed it since. Words
+// come back to what they were only where something was given back: the caller knows of all that.
+func (l *Ledger) undo(k Key, promise Promise) bool {
+	return l.update(k, func(_ atomicstate.Law, word uint64) (uint64, bool) {
+		return promise.before, word == promise.after
+	})
+}
+
+// update gives the word of k, whatever its limit is, what back makes of it, and reports whether
+// anything was due.
+func (l *Ledger) update(k Key, back func(law atomicstate.Law, word uint64) (next uint64, due bool)) bool {
+	t := l.table
+	for {
+		s := t.lookupSlot(k)
+		if s == nil {
+			return false
+		}
+		word := s.word.Load()
+		if !atomicstate.IsLive(word) {
+			if word == atomicstate.Superseded && t.gone(k) {
+				return false
+			}
+			t.Await(k)
+			continue
+		}
+		next, due := back(t.law(limitOf(s.check)), word)
+		if !due {
+			return false
+		}
+		if s.word.CompareAndSwap(word, next) {
+			l.keys[k].returned()
+			t.lookAgain(k)
+			return true
+		}
+	}
+}
+
+// of returns the reservations of k.
+func (l *Ledger) of(k Key) *promises {
+	p := l.keys[k]
+	if p == nil {
+		p = new(promises)
+		l.keys[k] = p
+	}
+	return p
+}
+
+// changed notes that the limit of k changed at now; lost says that what it used is not known exactly
+// any more.
+func (l *Ledger) changed(k Key, now int64, lost bool) {
+	p := l.keys[k]
+	if p == nil {
+		return
+	}
+	p.changes++
+	if lost {
+		p.changes++
+	}
+	p.changedAt = now
+	for _, a := range p.acts {
+		if a.Owed == 0 {
+			p.old = append(p.old, a.Act)
+		}
+	}
+	p.acts = nil
+}
+
+// forget drops the reservations of k: they act, but nobody counts them any more.
+func (l *Ledger) forget(k Key) {
+	if p := l.keys[k]; p != nil {
+		p.acts, p.old = nil, nil
+		delete(l.keys, k)
+	}
+}
+
+// prune drops the reservations that have acted before now, and the entry if none is left.
+func (l *Ledger) prune(k Key, p *promises, now int64) {
+	first, _ := slices.BinarySearchFunc(p.acts, now, byTime)
+	p.acts = p.acts[first:]
+	p.old = slices.DeleteFunc(p.old, func(a atomicstate.Act) bool { return a.At < now })
+	if len(p.acts) == 0 && len(p.old) == 0 && l.keys[k] == p {
+		delete(l.keys, k)
+	}
+}
+
+// pruneAll drops from all ledgers what has acted.
+func (t *Table) pruneAll() {
+	all := t.ledgers.Load()
+	if all == nil {
+		return
+	}
+	for i := range all {
+		l := &all[i]
+		l.mu.Lock()
+		now := t.clock()
+		for k, p := range l.keys {
+			l.prune(k, p, now)
+		}
+		l.mu.Unlock()
+	}
+}
+
+func byTime(a atomicstate.Promise, at int64) int { return cmp.Compare(a.At, at) }
+
+// add puts act in its place: at the end, but where something was given back before.
+func (p *promises) add(act atomicstate.Act) {
+	i := len(p.acts)
+	for i > 0 && p.acts[i-1].At > act.At {
+		i--
+	}
+	p.acts = slices.Insert(p.acts, i, atomicstate.Promise{Act: act})
+}
+
+// returned notes that something was given back to the word of the key; nil is a key without
+// reservations.
+func (p *promises) returned() {
+	if p != nil {
+		p.returns++
+	}
+}
+
+// after returns the reservations that act after at; nil is a key without any.
+func (p *promises) after(at int64) []atomicstate.Promise {
+	if p == nil {
+		return nil
+	}
+	i, _ := slices.BinarySearchFunc(p.acts, at+1, byTime)
+	return p.acts[i:]
+}
+
+// find returns the place of a reservation like act that was not given up, or -1.
+func (p *promises) find(act atomicstate.Act) int {
+	i, _ := slices.BinarySearchFunc(p.acts, act.At, byTime)
+	for ; i < len(p.acts) && p.acts[i].At == act.At; i++ {
+		if p.acts[i].Act == act && p.acts[i].Owed == 0 {
+			return i
+		}
+	}
+	return -1
+}
