@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -78,7 +79,11 @@ type core struct {
 	capped        capCounters
 	book          ruleBook
 	time          timeline
-	closed        atomic.Bool // logs made from now on are not swept
+	closed        atomic.Bool   // logs made from now on are not swept
+	done          chan struct{} // closed by Close, for those who wait
+	maxWait       time.Duration
+	queue         queueBounds
+	timers        sync.Pool // of *time.Timer, those that wait
 }
 
 // words is the table as the background sweep sees it.
@@ -146,6 +151,7 @@ func (c *core) init(o *options) {
 	c.sweepInterval = o.sweepInterval
 	c.sweeper = evict.New(c.words, o.sweepInterval)
 	c.policy = o.capPolicy
+	c.done, c.maxWait, c.queue = make(chan struct{}), o.maxWait, o.queue
 	c.book.known, c.book.check = xsync.NewMapOf[Limit, *rule](), o.fitsTick
 	if o.stats {
 		c.stats = newCallStats()
@@ -200,11 +206,14 @@ func (m *Limiter[K]) Sweep() int {
 	return n
 }
 
-// Close ends the background work: the sweep and the coarse clock. Decisions go on working: the
-// limiter then reads the exact clock. Close may be called again and always returns nil. A
-// limiter that is dropped without Close leaks nothing.
+// Close ends the background work, the sweep and the coarse clock, and all waiting: whoever is in
+// [Limiter.Wait], or calls it later, gets [ErrClosed]. Decisions go on working: the limiter then reads
+// the exact clock. Close may be called again and always returns nil. A limiter that is dropped
+// without Close leaks nothing.
 func (m *Limiter[K]) Close() error {
-	m.closed.Store(true)
+	if m.closed.CompareAndSwap(false, true) {
+		close(m.done)
+	}
 	m.sweeper.Close()
 	m.eachLogs(func(g *logs[K]) { g.sweeper.Close() })
 	m.time.stopTicking()

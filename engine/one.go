@@ -14,7 +14,7 @@ import (
 type receipt struct {
 	rule       *rule
 	charged    bool   // whether there is anything to give back
-	at         int64  // time of the charge
+	at         int64  // when the permits act
 	generation uint64 // of the key's log
 	epoch      uint64 // of the table of words, before the charge
 	from       source
@@ -38,10 +38,10 @@ func (m *Limiter[K]) takeOne(p *place[K], r *rule, key K, n, given int64) (Decis
 	if !done {
 		out = m.chargeMissing(p, r, key, k, out.word, n, given)
 	}
-	rc := receipt{rule: r, charged: out.ok && out.from != fromNobody, at: out.now, from: out.from, epoch: epoch}
 	var d Decision
 	decide(&d, r, out.word, out.now, n, out.ok) // 7
-	return d, rc
+	at := out.now + max(0, int64(d.Delay))      // Never in a queue that stands still
+	return d, receipt{rule: r, charged: out.ok && out.from != fromNobody, at: at, from: out.from, epoch: epoch}
 }
 
 // decide makes the answer to a call of n >= 1 permits from what it came to.
@@ -148,21 +148,27 @@ func (m *Limiter[K]) peekNew(p *place[K], r *rule, key K, k sharded.Key, n, now,
 	return describe(r, word, now, n)
 }
 
-// refundOne gives back n permits of a charge by one rule and reports whether it did.
-func (m *Limiter[K]) refundOne(p *place[K], key K, n int64, rc receipt) bool {
-	if !rc.charged || n <= 0 {
+// refundOne gives back n permits of a charge by one rule, of which held were not given back before,
+// and reports whether it did.
+func (m *Limiter[K]) refundOne(p *place[K], key K, n, held int64, rc receipt) bool {
+	switch {
+	case !rc.charged || n <= 0:
 		return false
-	}
-	if rc.rule.verdict == byLog {
-		g := m.logsAt(p)
-		if rc.from == fromOverflow {
-			return g.overflow.Refund(struct{}{}, rc.generation, rc.at, n, m.time.settled())
-		}
-		return g.Refund(key, rc.generation, rc.at, n, m.time.settled())
+	case rc.rule.verdict == byLog:
+		return m.refundLog(p, key, n, rc)
 	}
 	k := m.hasher.Key(key).WithRule(p.index)
 	if rc.from == fromOverflow {
 		k = sharded.Overflow.WithRule(p.index)
 	}
-	return m.table.Refund(k, rc.rule.number, rc.at, n, rc.epoch)
+	return m.table.Refund(k, rc.rule.number, atomicstate.Act{At: rc.at, N: held}, n, rc.epoch)
+}
+
+// refundLog is refundOne for a rule of logs.
+func (m *Limiter[K]) refundLog(p *place[K], key K, n int64, rc receipt) bool {
+	g, now := m.logsAt(p), m.time.settled()
+	if rc.from == fromOverflow {
+		return g.overflow.Refund(struct{}{}, rc.generation, rc.at, n, now)
+	}
+	return g.Refund(key, rc.generation, rc.at, n, now)
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"time"
 
@@ -63,6 +64,14 @@ type options struct {
 	resolver      any // a Resolver of the limiter's keys
 	nilClock      bool
 	zeroKeys      bool
+	maxWait       time.Duration
+	queue         queueBounds
+}
+
+// queueBounds are those of [WithQueue].
+type queueBounds struct {
+	permits int64
+	calls   int
 }
 
 // ErrOption reports an option with an unusable value; test with errors.Is.
@@ -114,6 +123,21 @@ func WithAlso(limits ...Limit) Option {
 	return func(o *options) { o.also = append(o.also, limits...) }
 }
 
+// WithMaxWait bounds how long a reservation may have to wait: [Limiter.Reserve] and [Limiter.Wait]
+// refuse at once what would come later than d from now. Without it, only what a word can tell is a
+// bound: an eighth of the limit's horizon, which is 9 years for a rate of one token per a whole
+// number of nanoseconds, and 4 s at least.
+func WithMaxWait(d time.Duration) Option {
+	return func(o *options) { o.maxWait = d }
+}
+
+// WithQueue bounds what waits for its time on each key: so many permits, in so many reservations,
+// those of [Limiter.Wait] among them. What finds no place is refused at once. A place is free again
+// when its time has come or it is given up. With it a reservation costs nothing more.
+func WithQueue(permits int64, reservations int) Option {
+	return func(o *options) { o.queue = queueBounds{permits, reservations} }
+}
+
 // isNil reports whether a clock is nil or a nil pointer in an interface.
 func isNil(c Clock) bool {
 	if c == nil {
@@ -125,7 +149,11 @@ func isNil(c Clock) bool {
 
 // gather applies opts to the defaults and checks them all.
 func gather(opts []Option) (*options, error) {
-	o := &options{sweepInterval: evict.DefaultInterval}
+	o := &options{
+		sweepInterval: evict.DefaultInterval,
+		maxWait:       math.MaxInt64,
+		queue:         queueBounds{math.MaxInt64, math.MaxInt},
+	}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(o)
@@ -173,6 +201,12 @@ func (o *options) validate() error {
 	}
 	if o.sweepInterval <= 0 {
 		bad("WithSweepInterval(%v): use a duration above 0", o.sweepInterval)
+	}
+	if o.maxWait < 0 {
+		bad("WithMaxWait(%v): use 0 or more", o.maxWait)
+	}
+	if o.queue.permits < 0 || o.queue.calls < 0 {
+		bad("WithQueue(%d, %d): use 0 or more", o.queue.permits, o.queue.calls)
 	}
 	if o.coarse && o.tick < minTick {
 		bad("WithCoarseClock(%v): use %v or more", o.tick, minTick)

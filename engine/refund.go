@@ -27,26 +27,28 @@ func (m *Limiter[K]) TakeReceipt(key K, n int64) (Decision, *Receipt[K]) {
 // Refund gives back n permits of the charge and reports whether anything was given back. Over all
 // calls no more is given back than was charged. What a key has earned back by itself since the
 // charge is not due any more, so a bucket gives back n permits less what its rate has earned since;
-// a window gives them back to the window that counted them, or to none if that no longer counts;
+// a window gives them back to the window that counted them, or to none if that no longer counts; a
+// leaky queue gives back the turn of its last call only, since those behind keep theirs;
 // nothing is due once the key was forgotten, nor once any key of the limiter was reset or changed its
 // limit. A refund never lets
 // more pass than the limit's bound on any interval, the refunded permits left out.
 func (r *Receipt[K]) Refund(n int64) bool {
-	if r == nil || n <= 0 || !r.claim(n) {
+	if r == nil || n <= 0 {
 		return false
 	}
-	return r.limiter.giveBack(r.key, n, &r.done)
+	held, ok := r.claim(n)
+	return ok && r.limiter.giveBack(r.key, n, held, &r.done)
 }
 
-// claim takes n off what may still be given back.
-func (r *Receipt[K]) claim(n int64) bool {
+// claim takes n off what may still be given back, and returns how much that was before.
+func (r *Receipt[K]) claim(n int64) (held int64, ok bool) {
 	for {
-		left := r.left.Load()
-		if n > left {
-			return false
+		held = r.left.Load()
+		if n > held {
+			return 0, false
 		}
-		if r.left.CompareAndSwap(left, left-n) {
-			return true
+		if r.left.CompareAndSwap(held, held-n) {
+			return held, true
 		}
 	}
 }

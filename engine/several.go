@@ -22,7 +22,7 @@ func (m *Limiter[K]) takeSeveral(main *rule, key K, n, given int64) (all Decisio
 		one, rc := m.takeOne(p, r, key, n, given)
 		one.Rule = i
 		if !one.Allowed {
-			m.giveBack(key, n, &done)
+			m.giveBack(key, n, n, &done)
 			return one, receipts{}
 		}
 		done[i] = rc //nolint:gosec // New holds the rules to maxRules
@@ -53,11 +53,11 @@ func (m *Limiter[K]) peekRules(main *rule, key K, n, given int64) (all Decision)
 	return all
 }
 
-// giveBack gives back n permits of each charge.
-func (m *Limiter[K]) giveBack(key K, n int64, done *receipts) (gave bool) {
+// giveBack gives back n permits of each charge, of which held were not given back before.
+func (m *Limiter[K]) giveBack(key K, n, held int64, done *receipts) (gave bool) {
 	for i := range 1 + len(m.also) {
 		p, _ := m.ruleAt(nil, i)
-		gave = m.refundOne(p, key, n, done[i]) || gave
+		gave = m.refundOne(p, key, n, held, done[i]) || gave
 	}
 	return gave
 }
@@ -129,7 +129,7 @@ func (p *keyed[K]) take(n, given int64) (Decision, receipts) {
 	return d, done
 }
 
-func (p *keyed[K]) giveBack(n int64, done *receipts) { p.limiter.giveBack(p.key, n, done) }
+func (p *keyed[K]) giveBack(n int64, done *receipts) { p.limiter.giveBack(p.key, n, n, done) }
 
 func (p *keyed[K]) give(now time.Duration) int64 {
 	return p.limiter.time.give(now, p.limiter.table.Swept())

@@ -186,7 +186,11 @@ func TestStressTakeAll(t *testing.T) {
 			require.Equal(t, 70-all.Load(), b.Take("whole", 0).Remaining, "%s: charged for a refused call, or not for a permitted one", name)
 			for key := range byKey {
 				require.LessOrEqual(t, byKey[key].Load(), int64(40))
-				require.Equal(t, 40-byKey[key].Load(), a.Take(key, 0).Remaining, name)
+				left := a.Take(key, 0).Remaining
+				require.LessOrEqual(t, left, 40-byKey[key].Load(), name)
+				if limit.Algorithm() != engine.AlgorithmLeakyQueue { // where those behind keep their turns
+					require.Equal(t, 40-byKey[key].Load(), left, name)
+				}
 			}
 			refused += no.Load()
 		}

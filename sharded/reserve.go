@@ -31,6 +31,8 @@ type Ledger struct {
 type promises struct {
 	acts    []atomicstate.Promise // by time; those of the key's present limit
 	old     []atomicstate.Act     // those made under limits that the key had before
+	calls   int                   // how many of both were not given up
+	permits int64                 // of how many permits
 	returns uint64                // how often anything was given back to the key's word
 	// changes counts the changes of the key's limit, and changedAt is when the last one was.
 	changes   uint64
@@ -112,10 +114,10 @@ func (l *Ledger) Unlock() {
 	}
 }
 
-// Offer finds the first instant, not before from nor the table's time, at which n >= 1 permits of k
-// may act under limit. wait is how long after the table's time that is, or would be if it can be
-// promised, and [atomicstate.Never] if it never comes.
-func (l *Ledger) Offer(k Key, limit uint32, from, n int64) (o Offer, wait int64, a Availability) {
+// Offer finds the first instant, not before from, which is not before now, at which n >= 1 permits
+// of k may act under limit. wait is how long after now that is, or would be if it can be promised,
+// and [atomicstate.Never] if it never comes.
+func (l *Ledger) Offer(k Key, limit uint32, now, from, n int64) (o Offer, wait int64, a Availability) {
 	t := l.table
 	o.limit, o.unseen = limit, t.unseen.Load()
 	for {
@@ -127,11 +129,9 @@ func (l *Ledger) Offer(k Key, limit uint32, from, n int64) (o Offer, wait int64,
 		if !atomicstate.IsLive(o.word) {
 			return Offer{}, 0, Missing
 		}
-		now := t.clock()
 		if now >= t.sweepDue.Load() {
 			return Offer{}, 0, SweepFirst
 		}
-		from = max(from, now)
 		next, wait, ok := t.law(limit).Reserve(o.word, from, n)
 		if wait != atomicstate.Never {
 			wait += from - now
@@ -173,17 +173,7 @@ func (l *Ledger) Waiting(k Key) (calls int, permits int64) {
 		return 0, 0
 	}
 	l.prune(k, p, l.table.clock())
-	calls = len(p.old)
-	for _, a := range p.old {
-		permits += a.N
-	}
-	for _, a := range p.acts {
-		if a.Owed == 0 {
-			calls++
-			permits += a.N
-		}
-	}
-	return calls, permits
+	return p.calls, p.permits
 }
 
 // Cancel gives up a reservation of k, unless its time has passed or it was given up already, and
@@ -206,12 +196,13 @@ func (l *Ledger) Cancel(k Key, promise Promise) bool {
 		return l.cancelOld(k, p, promise, now, known)
 	}
 	i := p.find(promise.act)
-	switch {
-	case i < 0:
+	if i < 0 {
 		return false
-	case known:
+	}
+	p.count(promise.act, -1)
+	if known {
 		l.release(k, p, i, promise, now)
-	default:
+	} else {
 		p.acts = slices.Delete(p.acts, i, i+1)
 	}
 	return true
@@ -224,6 +215,7 @@ func (l *Ledger) cancelOld(k Key, p *promises, promise Promise, now int64, known
 		return false
 	}
 	p.old = slices.Delete(p.old, i, i+1)
+	p.count(promise.act, -1)
 	if known && p.changes-promise.changes == 1 {
 		carried := atomicstate.Act{At: p.changedAt, N: promise.act.N}
 		l.update(k, func(law atomicstate.Law, word uint64) (uint64, bool) {
@@ -340,8 +332,18 @@ func (l *Ledger) forget(k Key) {
 // prune drops the reservations that have acted before now, and the entry if none is left.
 func (l *Ledger) prune(k Key, p *promises, now int64) {
 	first, _ := slices.BinarySearchFunc(p.acts, now, byTime)
+	for _, a := range p.acts[:first] {
+		if a.Owed == 0 {
+			p.count(a.Act, -1)
+		}
+	}
 	p.acts = p.acts[first:]
-	p.old = slices.DeleteFunc(p.old, func(a atomicstate.Act) bool { return a.At < now })
+	p.old = slices.DeleteFunc(p.old, func(a atomicstate.Act) bool {
+		if a.At < now {
+			p.count(a, -1)
+		}
+		return a.At < now
+	})
 	if len(p.acts) == 0 && len(p.old) == 0 && l.keys[k] == p {
 		delete(l.keys, k)
 	}
@@ -373,6 +375,13 @@ func (p *promises) add(act atomicstate.Act) {
 		i--
 	}
 	p.acts = slices.Insert(p.acts, i, atomicstate.Promise{Act: act})
+	p.count(act, 1)
+}
+
+// count counts act as one more or one less of those that were not given up.
+func (p *promises) count(act atomicstate.Act, calls int) {
+	p.calls += calls
+	p.permits += int64(calls) * act.N
 }
 
 // returned notes that something was given back to the word of the key; nil is a key without
