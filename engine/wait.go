@@ -33,6 +33,7 @@ type WaitError struct {
 	Wait time.Duration
 }
 
+// Error says why, and how long it would have taken.
 func (e *WaitError) Error() string {
 	if e.Wait == Never {
 		return e.Err.Error()
