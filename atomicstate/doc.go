@@ -51,7 +51,8 @@
 //	capacity   <= 2^60        burst * W, checked when a limit is compiled
 //	debt       <= 2^60+2^58   MaxDebt: a charge ends at or below the capacity; only
 //	                          usage carried from another limit may exceed it, and it
-//	                          is cut there
+//	                          is cut there, and reservations, which lie ahead of the
+//	                          present by an eighth of the horizon (2^58 units) at most
 //	debt + n*W <  2^62        for n <= burst, where n*W <= 2^60; in an int64 with a
 //	                          bit to spare. A larger n is refused whatever its
 //	                          product wraps to
@@ -76,6 +77,56 @@
 //
 // for whatever stamps, in whatever order. A stale or lying clock makes a take wait,
 // never pass beyond the bound of its own stamps.
+//
+// # Reservations
+//
+// A reservation is a take at a time to come: [Law.Reserve] charges the word as [Law.Take] would at
+// the first instant te at which the permits pass. For a bucket that leaves
+//
+//	value = max(value, te') + n*W,    te' >= value before + n*W - capacity
+//
+// so that whatever is charged later passes at te or later: the order of reservations is the order
+// of their times. A window whose word lies in a window to come lets nothing pass before that one
+// begins.
+//
+// Let each charge act at its own time: a take at once, a reservation at te. The law is kept if for
+// every two charges i and j that act, ti <= tj, those that act from ti to tj come to capacity +
+// tj' - ti' at most. What keeps it is, for every charge j that acts,
+//
+//	(I)   level(j) = tj' + sum of n*W over all charges that act at tj or later  <=  value
+//
+// since a charge of n permits that is added at te, with value + n*W <= te' + capacity, then finds
+// that what acts from any earlier tj to te comes to value - tj' + n*W <= capacity + te' - tj' at most,
+// and for a later tj, that what acts from te to tj comes to no more than value + n*W - te'. Adding it
+// raises the value and each level by n*W at most, and its own level is te' + n*W or that of the next
+// one after te, plus n*W: (I) stands.
+//
+// # Giving back
+//
+// To give back units of a charge that does not act is to lower the value. (I) says by how much: the
+// levels of what acts up to its time te fall by n*W with it; those of what acts later do not, and
+// these may not exceed the value. So what can be given back is
+//
+//	min(n*W,  slack(j) of each j that acts after te),     slack(j) = value - level(j)
+//
+// More would let a charge pass that breaks the law together with the j of the least slack.
+// [Bucket.Release] computes the slack of those that are still to act, which its caller knows; those
+// that acted have no say in it, because they acted before te. What cannot be given back for one that
+// acts later can be when that one is given up as well.
+//
+// A charge that should have acted already ([Bucket.Refund]) has others after it which acted since
+// and are not known. For each of them (I) holds with the charge itself counted:
+//
+//	te' + n*W + (n*W of all from tj on)  <=  value,    so    slack(j) >= n*W - (tj' - te')
+//
+// and tj is not after now: n*W - (now' - te') can be given back without harm to any of them. Giving n
+// back whole when the word is the very one that the charge left would mint: with burst 2, two takes at
+// 0, the first refunded, a third take when the bucket is full again writes the very word that the
+// second wrote; its refund would then let three pass at one instant.
+//
+// The windows count whole permits in the window in which they act, so a charge is taken off that
+// count while the word has it. A leaky queue gives each call a turn of its own: only the last in it can
+// leave.
 //
 // # Limits that do not fit
 //

@@ -223,13 +223,13 @@ func (w *booker[K]) touch() error {
 	case rc.from == fromOverflow:
 		w.booking.claim(i).key = sharded.Overflow.WithRule(p.index)
 	case d.Allowed:
-		w.free[i] = rc.from == fromNobody //nolint:gosec // New holds the rules to maxRules
+		w.free[i] = rc.from == fromNobody
 	case d.RetryAfter == Never:
 		return &WaitError{ErrNever, Never}
-	case w.refused[i]: //nolint:gosec // as above
+	case w.refused[i]:
 		return &WaitError{ErrNoRoom, d.RetryAfter}
 	default:
-		w.refused[i] = true //nolint:gosec // as above
+		w.refused[i] = true
 	}
 	return nil
 }

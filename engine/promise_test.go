@@ -34,6 +34,7 @@ type caller struct {
 }
 
 func newCaller(t *testing.T, rnd *rand.Rand, l engine.Limit) *caller {
+	t.Helper()
 	clock := enginetest.NewClock()
 	m, err := engine.New[int](l, engine.WithClock(clock))
 	require.NoError(t, err)
@@ -48,7 +49,7 @@ func (c *caller) hold(key int, delay time.Duration, n int64, h held) {
 }
 
 // step makes one call of up to most permits.
-func (c *caller) step(most int64, stride int64) {
+func (c *caller) step(most, stride int64) {
 	c.ops++
 	key, n := c.rnd.IntN(3), 1+c.rnd.Int64N(most)
 	switch c.rnd.IntN(10) {
@@ -206,6 +207,7 @@ func (c *caller) add(other *caller) {
 }
 
 func (c *caller) report(t *testing.T) {
+	t.Helper()
 	t.Logf("%d calls: %d reservations that wait, %d cancelled (%d too late), %d refunds, %d left all as it was",
 		c.ops, c.waits, c.cancels, c.lateCancels, c.refunds, c.undone)
 }

@@ -1,8 +1,6 @@
 package engine_test
 
 import (
-	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -309,11 +307,11 @@ func TestReserveOnAQueue(t *testing.T) {
 	full := m.Reserve("a", 1)
 	require.ErrorIs(t, full.Err(), engine.ErrQueueFull)
 	var wait *engine.WaitError
-	require.True(t, errors.As(full.Err(), &wait))
+	require.ErrorAs(t, full.Err(), &wait)
 	require.Equal(t, 1500*time.Millisecond, wait.Wait)
 	require.True(t, r[1].Cancel())
 	require.ErrorIs(t, m.Reserve("a", 1).Err(), engine.ErrQueueFull, "the one behind keeps its turn")
 	require.True(t, r[2].Cancel())
 	require.Equal(t, 500*time.Millisecond, m.Reserve("a", 1).Delay(), "both turns are free now")
-	require.ErrorIs(t, m.Wait(context.Background(), "a", 4), engine.ErrNever)
+	require.ErrorIs(t, m.Wait(t.Context(), "a", 4), engine.ErrNever)
 }

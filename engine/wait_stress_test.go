@@ -28,6 +28,7 @@ type crowd struct {
 
 // wait waits for a permit of key and gives up after patience, if that is above 0.
 func (c *crowd) wait(t *testing.T, m *engine.Limiter[int], key int, patience time.Duration, since time.Time) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if patience > 0 {
@@ -78,7 +79,7 @@ func TestCrowdsOfWaiters(t *testing.T) {
 			require.NoError(t, oracle.Bound(rate.Tokens, rate.Per, 5, admitted))
 			all += len(admitted)
 		}
-		require.EqualValues(t, 2*many, all+int(c.gone.Load()))
+		require.Equal(t, 2*many, all+int(c.gone.Load()))
 		require.Greater(t, c.gone.Load(), int64(5000))
 		require.NoError(t, m.Close())
 		t.Logf("%d admitted, %d gave up", all, c.gone.Load())

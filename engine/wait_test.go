@@ -13,10 +13,10 @@ import (
 	"github.com/penstock-go/penstock/engine/enginetest"
 )
 
-// waiting starts a wait and returns its outcome to come.
-func waiting(m *engine.Limiter[string], ctx context.Context, key string, n int64) <-chan error { //nolint:revive // the limiter is the subject
+// waiting starts a wait for a permit of the key a and returns its outcome to come.
+func waiting(ctx context.Context, m *engine.Limiter[string]) <-chan error {
 	out := make(chan error, 1)
-	go func() { out <- m.Wait(ctx, key, n) }()
+	go func() { out <- m.Wait(ctx, "a", 1) }()
 	return out
 }
 
@@ -33,7 +33,7 @@ func TestWaitersEndInTheirTurn(t *testing.T) {
 		m, clock := fake(t, limit)
 		var outs []<-chan error
 		for i := range 10 {
-			outs = append(outs, waiting(m, t.Context(), "a", 1))
+			outs = append(outs, waiting(t.Context(), m))
 			if i == 0 {
 				require.NoError(t, <-outs[0])
 			}
@@ -99,7 +99,7 @@ func TestWaitContexts(t *testing.T) {
 		m, clock := fake(t, limit)
 		require.True(t, m.Allow("a"))
 		ctx, cancel := context.WithCancel(t.Context())
-		out := waiting(m, ctx, "a", 1)
+		out := waiting(ctx, m)
 		clock.BlockUntil(1)
 		clock.Set(300 * time.Millisecond)
 		cancel()
@@ -136,7 +136,7 @@ func TestCloseWakesWaiters(t *testing.T) {
 	require.True(t, m.Allow("a"))
 	var outs []<-chan error
 	for i := range 5 {
-		outs = append(outs, waiting(m, t.Context(), "a", 1))
+		outs = append(outs, waiting(t.Context(), m))
 		clock.BlockUntil(i + 1)
 	}
 	require.NoError(t, m.Close())
@@ -157,13 +157,13 @@ func TestACancelledWaiterLeavesItsPlace(t *testing.T) {
 		m, clock := fake(t, limit, engine.WithQueue(10, 1))
 		require.True(t, m.Allow("a"))
 		ctx, cancel := context.WithCancel(t.Context())
-		first := waiting(m, ctx, "a", 1)
+		first := waiting(ctx, m)
 		clock.BlockUntil(1)
 		require.ErrorIs(t, m.Wait(t.Context(), "a", 1), engine.ErrQueueFull, name)
 		cancel()
 		require.ErrorIs(t, <-first, context.Canceled)
 		due := m.Take("a", 1).RetryAfter
-		second := waiting(m, t.Context(), "a", 1)
+		second := waiting(t.Context(), m)
 		clock.BlockUntil(1)
 		clock.Advance(due - 1)
 		require.Equal(t, 1, clock.Waiting(), name)
@@ -208,7 +208,7 @@ func TestWaitOnAPlainClock(t *testing.T) {
 		m := engine.Must[string](engine.TokenBucket(engine.PerSecond(1), 1), engine.WithClock(clock))
 		defer m.Close()
 		require.True(t, m.Allow("a"))
-		out := waiting(m, t.Context(), "a", 1)
+		out := waiting(t.Context(), m)
 		time.Sleep(time.Minute) // its clock stands still
 		synctest.Wait()
 		require.Empty(t, out)
@@ -228,7 +228,7 @@ func TestWaitOnGivenTimes(t *testing.T) {
 		defer m.Close()
 		require.True(t, m.TakeAt(time.Hour, "a", 1).Allowed)
 		start := time.Now()
-		out := waiting(m, t.Context(), "a", 1)
+		out := waiting(t.Context(), m)
 		synctest.Wait()
 		require.True(t, m.TakeAt(time.Hour+time.Second, "b", 1).Allowed)
 		require.NoError(t, <-out)
@@ -275,7 +275,7 @@ func TestWaitErrorsAreKept(t *testing.T) {
 	m, clock := fake(t, engine.TokenBucket(engine.PerSecond(1), 1))
 	require.True(t, m.Allow("a"))
 	ctx, cancel := context.WithCancelCause(t.Context())
-	out := waiting(m, ctx, "a", 1)
+	out := waiting(ctx, m)
 	clock.BlockUntil(1)
 	cancel(errors.New("the client has gone"))
 	require.ErrorIs(t, <-out, context.Canceled)

@@ -147,8 +147,8 @@ func (l *leaf) insert(id identity, word uint64) {
 }
 
 // isOverflow reports whether the slot is a shared overflow bucket, of whatever rule.
-func (s identity) isOverflow() bool {
-	return s.hash == Overflow.Hash && s.check&ruleMask&checkMask == Overflow.Check
+func (id identity) isOverflow() bool {
+	return id.hash == Overflow.Hash && id.check&ruleMask&checkMask == Overflow.Check
 }
 
 // limitOf is the number of the limit in a slot's check.

@@ -3,7 +3,8 @@
 package enginetest
 
 import (
-	"container/heap"
+	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,8 +23,7 @@ type Clock struct {
 
 	mu      sync.Mutex
 	changed sync.Cond // of mu: the number of timers
-	timers  timers
-	started uint64 // timers ever started: of equal times the one started first goes first
+	timers  []*timer  // by time; of equal times the one started first goes first
 }
 
 // NewClock returns a clock that stands at 0.
@@ -45,10 +45,9 @@ func (c *Clock) move(to func(now int64) int64) {
 	c.mu.Lock()
 	now := to(c.nanos.Load())
 	c.nanos.Store(now)
-	var due []*timer
-	for len(c.timers) > 0 && c.timers[0].at <= now {
-		due = append(due, heap.Pop(&c.timers).(*timer)) //nolint:forcetypeassert // there is nothing else in it
-	}
+	n := sort.Search(len(c.timers), func(i int) bool { return c.timers[i].at > now })
+	due := c.timers[:n:n]
+	c.timers = c.timers[n:]
 	c.broadcast()
 	c.mu.Unlock()
 	for _, t := range due {
@@ -66,9 +65,9 @@ func (c *Clock) AfterFunc(d time.Duration, f func()) (stop func() bool) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.started++
-	t := &timer{at: c.nanos.Load() + int64(d), order: c.started, call: f}
-	heap.Push(&c.timers, t)
+	t := &timer{at: c.nanos.Load() + int64(d), call: f}
+	after := sort.Search(len(c.timers), func(i int) bool { return c.timers[i].at > t.at })
+	c.timers = slices.Insert(c.timers, after, t)
 	c.broadcast()
 	return func() bool { return c.stop(t) }
 }
@@ -76,10 +75,11 @@ func (c *Clock) AfterFunc(d time.Duration, f func()) (stop func() bool) {
 func (c *Clock) stop(t *timer) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t.place < 0 {
+	i := slices.Index(c.timers, t)
+	if i < 0 {
 		return false
 	}
-	heap.Remove(&c.timers, t.place)
+	c.timers = slices.Delete(c.timers, i, i+1)
 	c.broadcast()
 	return true
 }
@@ -120,42 +120,6 @@ func (c *Clock) Next() (time.Duration, bool) {
 
 // timer is one call of AfterFunc that is not due yet.
 type timer struct {
-	at    int64
-	order uint64
-	call  func()
-	place int // in the heap, -1 when it has left
-}
-
-// timers is a heap, the first due on top.
-type timers []*timer
-
-func (h timers) Len() int { return len(h) }
-
-func (h timers) Less(i, j int) bool {
-	if h[i].at != h[j].at {
-		return h[i].at < h[j].at
-	}
-	return h[i].order < h[j].order
-}
-
-func (h timers) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = i, j
-}
-
-// Push is part of heap.Interface.
-func (h *timers) Push(x any) {
-	t := x.(*timer) //nolint:forcetypeassert // there is nothing else in it
-	t.place = len(*h)
-	*h = append(*h, t)
-}
-
-// Pop is part of heap.Interface.
-func (h *timers) Pop() any {
-	last := len(*h) - 1
-	t := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	t.place = -1
-	return t
+	at   int64
+	call func()
 }
