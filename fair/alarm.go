@@ -37,10 +37,11 @@ func (a *alarm) init(clock engine.Clock, ring func(round uint64)) {
 	a.waker, _ = clock.(engine.Waker)
 }
 
-// read reads the clock. It may run the user's code, so the limiter's lock must not be held.
+// read reads the clock, which stands still before the end of time. It runs the user's code: the
+// limiter's lock is not held, but to wake by a Waker.
 func (a *alarm) read() int64 {
 	if a.user != nil {
-		return int64(a.user.Now())
+		return min(int64(a.user.Now()), lastNanos-1)
 	}
 	return int64(time.Since(a.origin))
 }

@@ -62,9 +62,10 @@ func WithHold(d time.Duration) Option {
 	return func(o *options) { o.hold, o.holdSet = d, true }
 }
 
-// WithMaxTenants caps how many tenants are held, at some 250 bytes each: those that wait, claim, or
-// are in debt. For one more, [Limiter.Wait] fails with [ErrTenants] if it would have to wait, and
-// [Limiter.Take] makes no claim and is not charged. Without this option there is no cap.
+// WithMaxTenants caps how many tenants are held, at some 250 bytes each: those that wait or have a
+// claim, and as far as there is room those in debt. When as many ask, one more that would have to wait in
+// [Limiter.Wait] fails with [ErrTenants], and for [Limiter.Take] it makes no claim. Without this option
+// there is no cap on tenants that ask.
 func WithMaxTenants(n int) Option {
 	return func(o *options) { o.maxTenants, o.capSet = n, true }
 }

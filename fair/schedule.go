@@ -30,6 +30,11 @@ type schedule[T comparable] struct {
 	maxTenants int          // that can be held, 0 for any number
 }
 
+// keepDebts is how many tenants may be in debt, besides as many as ask. Beyond, the one that is least in
+// debt is forgiven: it may be served one request early. While ever new tenants ask for one request
+// each, virtual time stands still, and all that were ever served would be in debt.
+const keepDebts = 1024
+
 // keepPeak is up to how many tenants a map and its heaps may have grown to be used again: beyond,
 // their memory is given back when nobody asks.
 const keepPeak = 1024
@@ -65,12 +70,22 @@ func (s *schedule[T]) rest() {
 	}
 }
 
-// hold returns the tenant of a key, a new one if none is held; nil if there is no room for one more.
+// forgive forgets the tenant that is least in debt, and reports whether there was one.
+func (s *schedule[T]) forgive() bool {
+	t := s.indebted.top()
+	if t != nil {
+		s.move(t, apart)
+	}
+	return t != nil
+}
+
+// hold returns the tenant of a key, a new one if none is held; nil if there is no room for one more,
+// because as many ask as may be held.
 func (s *schedule[T]) hold(key T) *tenant[T] {
 	if t := s.tenants[key]; t != nil {
 		return t
 	}
-	if s.maxTenants > 0 && len(s.tenants) >= s.maxTenants {
+	if s.maxTenants > 0 && len(s.tenants) >= s.maxTenants && !s.forgive() {
 		return nil
 	}
 	t := &tenant[T]{key: key, weight: s.weightOf(key)}
@@ -110,6 +125,9 @@ func (s *schedule[T]) move(t *tenant[T], to standing) {
 		s.lapsing.push(t)
 	case indebted:
 		s.indebted.push(t)
+		if len(s.indebted.items) > keepDebts+len(s.waiting.items)+len(s.lapsing.items) {
+			s.forgive()
+		}
 	case apart:
 		delete(s.tenants, t.key)
 	}
@@ -146,7 +164,7 @@ func (s *schedule[T]) advance(to tag) {
 	}
 	s.now = to
 	for t := s.indebted.top(); t != nil && !s.now.before(t.start); t = s.indebted.top() {
-		s.move(t, apart)
+		s.forgive()
 	}
 	if s.now.whole >= maxCost {
 		s.rebase()

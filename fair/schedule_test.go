@@ -2,6 +2,7 @@ package fair
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -65,7 +66,20 @@ func (p *pair) collect() {
 	}
 }
 
-func (p *pair) cancel(id int) {
+func (p *pair) take(tenant int, n int64) {
+	require.Equal(p.t, p.model.take(tenant, n), p.limiter.Take(tenant, n).Allowed)
+	p.collect()
+}
+
+func (p *pair) setWeight(tenant int, w int64) {
+	require.NoError(p.t, p.limiter.SetWeight(tenant, w))
+	p.model.setWeight(tenant, w)
+	p.collect()
+}
+
+// cancel cancels the i-th of the calls that wait.
+func (p *pair) cancel(i int) {
+	id := slices.Sorted(maps.Keys(p.waiting))[i]
 	require.ErrorIs(p.t, p.limiter.leave(p.waiting[id], context.Canceled), context.Canceled)
 	delete(p.waiting, id)
 	p.model.cancel(id)
@@ -85,19 +99,23 @@ func (p *pair) moveTo(to time.Duration) {
 
 // compare compares all that can be seen, and the tags.
 func (p *pair) compare() {
-	require.ElementsMatch(p.t, p.model.granted, p.granted)
+	byID := func(a, b grant) int { return a.id - b.id } // those of one instant were collected in no order
+	slices.SortFunc(p.granted, byID)
+	slices.SortFunc(p.model.granted, byID)
+	if !slices.Equal(p.granted, p.model.granted) {
+		require.Equal(p.t, p.model.granted, p.granted)
+	}
 	p.granted, p.model.granted = p.granted[:0], p.model.granted[:0]
 	p.model.clean()
 	p.limiter.Stats()
 	order := &p.limiter.order
 	require.Len(p.t, order.tenants, len(p.model.tenants))
-	require.Equal(p.t, p.model.virtual.String(), order.now.units().String())
+	require.Zero(p.t, p.model.virtual.Cmp(order.now.units()), "virtual time")
 	for key, s := range p.model.tenants {
 		one := order.tenants[key]
-		require.NotNil(p.t, one, "tenant %d", key)
-		require.Equal(p.t, s.start.String(), one.start.units().String(), "tenant %d", key)
-		require.Equal(p.t, len(s.queue), one.waiters)
-		require.Equal(p.t, s.claim > 0, one.standing == claiming)
+		if one == nil || s.start.Cmp(one.start.units()) != 0 || len(s.queue) != one.waiters || (s.claim > 0) != (one.standing == claiming) {
+			p.t.Fatalf("tenant %d is %+v, want %+v", key, one, s)
+		}
 	}
 	require.Equal(p.t, len(p.waiting), p.limiter.Len())
 	if len(p.waiting) > 0 {
@@ -110,44 +128,71 @@ func (p *pair) compare() {
 // TestEqualsReference: random calls, cancelled ones, changes of weight and moves of the clock, with
 // waiting and asking tenants mixed, come out as those of the reference: who, when, and every tag.
 func TestEqualsReference(t *testing.T) {
-	const operations = 110_000
-	done := 0
-	for seed := uint64(0); done < operations; seed++ {
-		rnd := rand.New(rand.NewPCG(seed, 5))
-		burst := 1 + rnd.Int64N(8)
-		p := newPair(t, burst, time.Duration(rnd.IntN(2000)))
-		t.Log("seed", seed) // seen when it fails
-		tenants := 1 + rnd.IntN(12)
-		waits, takes := rnd.IntN(8), rnd.IntN(8)
-		for range 300 {
-			done++
-			tenant, n := rnd.IntN(tenants), 1+rnd.Int64N(burst)
-			switch op := rnd.IntN(4 + waits + takes); {
-			case op == 0 && len(p.waiting) > 0:
-				p.cancel(anyOf(rnd, p.waiting))
-			case op == 1:
-				w := int64(anyWeight(rnd))
-				if rnd.IntN(2) == 0 {
-					w = 1 + rnd.Int64N(5)
-				}
-				require.NoError(t, p.limiter.SetWeight(tenant, w))
-				p.model.setWeight(tenant, w)
-				p.collect()
-			case op < 4:
-				p.moveTo(p.clock.Now() + time.Duration(rnd.IntN(1500)))
-			case op < 4+waits:
-				p.wait(tenant, n)
-			default:
-				require.Equal(t, p.model.take(tenant, n), p.limiter.Take(tenant, n).Allowed)
-				p.collect()
-			}
-			p.compare()
-		}
+	const operations, each = 110_000, 300
+	for seed := range uint64(operations/each + 1) {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { randomCalls(t, rand.New(rand.NewPCG(seed, 5)), each) })
 	}
 }
 
-// anyOf draws a key of a map, the same one for the same random numbers.
-func anyOf(rnd *rand.Rand, m map[int]*waiter[int]) int {
-	ids := slices.Sorted(maps.Keys(m))
-	return ids[rnd.IntN(len(ids))]
+// randomCalls makes so many calls on a pair, of a mix that is drawn too.
+func randomCalls(t *testing.T, rnd *rand.Rand, calls int) {
+	t.Helper()
+	burst := 1 + rnd.Int64N(8)
+	p := newPair(t, burst, time.Duration(rnd.IntN(2000)))
+	tenants := 1 + rnd.IntN(12)
+	waits, takes := rnd.IntN(8), rnd.IntN(8)
+	for range calls {
+		tenant, n := rnd.IntN(tenants), 1+rnd.Int64N(burst)
+		switch op := rnd.IntN(4 + waits + takes); {
+		case op == 0 && len(p.waiting) > 0:
+			p.cancel(rnd.IntN(len(p.waiting)))
+		case op == 1 && rnd.IntN(2) == 0:
+			p.setWeight(tenant, 1+rnd.Int64N(5))
+		case op == 1:
+			p.setWeight(tenant, int64(anyWeight(rnd)))
+		case op < 4:
+			p.moveTo(p.clock.Now() + time.Duration(rnd.IntN(1500)))
+		case op < 4+waits:
+			p.wait(tenant, n)
+		default:
+			p.take(tenant, n)
+		}
+		p.compare()
+	}
+}
+
+// FuzzEqualsReference does the same with calls from the fuzzer.
+func FuzzEqualsReference(f *testing.F) {
+	f.Add([]byte("\x00\x07the quick brown fox jumps over the lazy dog, and again and again"))
+	f.Add([]byte{3, 200, 0, 9, 4, 1, 9, 5, 2, 90, 3, 4, 2, 77, 1, 0, 0, 5, 4, 3, 3, 250, 250, 250, 2, 1})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		next := func() int {
+			if len(data) == 0 {
+				return 0
+			}
+			b := data[0]
+			data = data[1:]
+			return int(b)
+		}
+		burst := 1 + int64(next()%8)
+		p := newPair(t, burst, time.Duration(10*next()))
+		for range min(len(data), 300) {
+			op, tenant, n := next(), next()%8, 1+int64(next())%burst
+			switch op % 5 {
+			case 0:
+				p.wait(tenant, n)
+			case 1:
+				p.take(tenant, n)
+			case 2:
+				p.moveTo(p.clock.Now() + time.Duration(8*next()))
+			case 3:
+				p.setWeight(tenant, 1+int64(next())<<(next()%24))
+			case 4:
+				if len(p.waiting) > 0 {
+					p.cancel(next() % len(p.waiting))
+				}
+			}
+			p.compare()
+		}
+	})
 }

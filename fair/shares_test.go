@@ -54,12 +54,12 @@ var oneTwoFive = map[string]int64{"one": 1, "two": 2, "five": 5}
 func TestEveryWindowIsShared(t *testing.T) {
 	for flooder := range oneTwoFive {
 		s := newSim(t, engine.TokenBucket(engine.PerSecond(1000), 1), oneTwoFive)
-		for len(s.served) < 8000 {
+		for len(s.served) < 3000 {
 			for tenant, w := range oneTwoFive {
 				if tenant == flooder { // in 8 grants it is due w, and asks for 100 w
 					s.wait(tenant, 1, int(100*w)/8)
 				} else {
-					s.keep(tenant, 1, 2)
+					s.keep(tenant, 2)
 				}
 			}
 			require.True(t, s.next(time.Hour))
@@ -145,13 +145,13 @@ func TestIdleTenantSavesNothing(t *testing.T) {
 	s := newSim(t, engine.TokenBucket(engine.PerSecond(1000), 1), map[string]int64{"busy": 1, "idle": 1})
 	s.wait("idle", 1, 1)
 	for range 5000 {
-		s.keep("busy", 1, 10)
+		s.keep("busy", 10)
 		require.True(t, s.next(time.Hour))
 	}
 	before := len(s.served)
 	for range 1000 {
-		s.keep("busy", 1, 10)
-		s.keep("idle", 1, 10)
+		s.keep("busy", 10)
+		s.keep("idle", 10)
 		require.True(t, s.next(time.Hour))
 		got := permits(s.served[before:], "idle") - permits(s.served[before:], "busy")
 		require.LessOrEqual(t, got, int64(2))
@@ -167,8 +167,8 @@ func TestNewWeightsHoldAtOnce(t *testing.T) {
 		require.NoError(t, s.limiter.SetWeight("b", b))
 		from := len(s.served)
 		for range 1100 {
-			s.keep("a", 1, 3)
-			s.keep("b", 1, 3)
+			s.keep("a", 3)
+			s.keep("b", 3)
 			require.True(t, s.next(time.Hour))
 		}
 		worst := worstWindow(s.served[from:], "a", float64(a)/float64(a+b), int(a+b))
@@ -193,7 +193,7 @@ func TestRebase(t *testing.T) {
 		s.limiter.order.now = tag{origin, 0}
 		for len(s.served) < 2000 {
 			for _, tenant := range []string{"one", "two", "five"} {
-				s.keep(tenant, 1, 2)
+				s.keep(tenant, 2)
 			}
 			s.limiter.Take("asks", 1)
 			require.True(t, s.next(time.Hour))

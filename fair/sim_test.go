@@ -1,7 +1,6 @@
 package fair
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -34,12 +33,12 @@ type served struct {
 	arrived, at time.Duration
 }
 
-func newSim(t *testing.T, limit engine.Limit, weights map[string]int64, opts ...Option) *sim {
+func newSim(t *testing.T, limit engine.Limit, weights map[string]int64) *sim {
 	t.Helper()
 	clock := enginetest.NewClock()
 	s := &sim{
 		t: t, clock: clock, queues: map[string][]*pending{},
-		limiter: Must[string](limit, append([]Option{WithClock(clock), WithQueue(1<<40, 1<<20)}, opts...)...),
+		limiter: Must[string](limit, WithClock(clock), WithQueue(1<<40, 1<<20)),
 	}
 	t.Cleanup(func() { require.NoError(t, s.limiter.Close()) })
 	for tenant, w := range weights {
@@ -52,7 +51,7 @@ func newSim(t *testing.T, limit engine.Limit, weights map[string]int64, opts ...
 // wait makes calls for n permits each.
 func (s *sim) wait(tenant string, n int64, calls int) {
 	for range calls {
-		w, err := s.limiter.join(context.Background(), tenant, n)
+		w, err := s.limiter.join(s.t.Context(), tenant, n)
 		require.NoError(s.t, err)
 		if w == nil {
 			s.served = append(s.served, served{tenant, n, s.clock.Now(), s.clock.Now()})
@@ -64,22 +63,20 @@ func (s *sim) wait(tenant string, n int64, calls int) {
 }
 
 // collect notes what was granted: the first of each queue, as long as they are ready.
-func (s *sim) collect() (granted int) {
+func (s *sim) collect() {
 	for tenant, q := range s.queues {
 		for len(q) > 0 && !q[0].w.queued {
 			require.NoError(s.t, q[0].w.err)
 			s.served = append(s.served, served{tenant, q[0].w.n, q[0].arrived, s.clock.Now()})
 			q = q[1:]
-			granted++
 		}
 		s.queues[tenant] = q
 	}
-	return granted
 }
 
-// keep has at least so many calls of a tenant wait.
-func (s *sim) keep(tenant string, n int64, calls int) {
-	s.wait(tenant, n, max(0, calls-len(s.queues[tenant])))
+// keep has at least so many calls of a tenant wait, for one permit each.
+func (s *sim) keep(tenant string, calls int) {
+	s.wait(tenant, 1, max(0, calls-len(s.queues[tenant])))
 }
 
 // next moves the clock to the next due instant, by end at the latest, and reports whether one was due.
