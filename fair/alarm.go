@@ -20,19 +20,18 @@ type alarm struct {
 	origin time.Time
 	user   engine.Clock // nil: the monotonic clock
 	waker  engine.Waker // nil: the process's timers
-	ring   func(round uint64)
+	ring   func()
 
 	latest int64 // nanoseconds, of all that was read
 
 	armed bool
-	fresh bool   // armed since the lock was taken
-	due   int64  // when it is to ring
-	round uint64 // of the timer that is set: one that was replaced is not listened to
+	fresh bool  // armed since the lock was taken
+	due   int64 // when it is to ring
 	timer *time.Timer
 	stop  func() bool
 }
 
-func (a *alarm) init(clock engine.Clock, ring func(round uint64)) {
+func (a *alarm) init(clock engine.Clock, ring func()) {
 	a.origin, a.user, a.ring, a.latest = time.Now(), clock, ring, math.MinInt64
 	a.waker, _ = clock.(engine.Waker)
 }
@@ -58,26 +57,24 @@ func (a *alarm) set(due int64) {
 		return
 	}
 	a.clear()
-	a.round++
-	round := a.round
 	a.armed, a.fresh, a.due = true, true, due
 	switch {
 	case a.waker != nil:
-		a.stop = a.wakeAt(due, func() { a.ring(round) })
+		a.stop = a.wakeAt(due)
 	case a.user != nil:
-		a.timer = time.AfterFunc(max(minPoll, time.Duration(due-a.latest)), func() { a.ring(round) })
+		a.timer = time.AfterFunc(max(minPoll, time.Duration(due-a.latest)), a.ring)
 	default: // time went by since it was read
-		a.timer = time.AfterFunc(time.Duration(due-a.read()), func() { a.ring(round) })
+		a.timer = time.AfterFunc(time.Duration(due-a.read()), a.ring)
 	}
 }
 
-// wakeAt makes the user's clock call f at due. Between the reading and the call the clock may be moved,
-// by which f would come late: then it is asked again. One that never stands still is late by no more
+// wakeAt makes the user's clock ring at due. Between the reading and the call the clock may be moved,
+// by which it would ring late: then it is asked again. One that never stands still is late by no more
 // than that call takes. Who set the alarm looks, after all of this, whether due is past: see unlock.
-func (a *alarm) wakeAt(due int64, f func()) (stop func() bool) {
+func (a *alarm) wakeAt(due int64) (stop func() bool) {
 	for try := 1; ; try++ {
 		now := a.read()
-		stop = a.waker.AfterFunc(time.Duration(max(1, due-now)), f)
+		stop = a.waker.AfterFunc(time.Duration(max(1, due-now)), a.ring)
 		if try == wakeTries || a.read() == now {
 			return stop
 		}
@@ -97,13 +94,4 @@ func (a *alarm) clear() {
 		a.timer.Stop()
 	}
 	a.armed, a.fresh, a.stop, a.timer = false, false, nil, nil
-}
-
-// rang reports whether the alarm that rings is the one that is set, and clears it.
-func (a *alarm) rang(round uint64) bool {
-	if !a.armed || a.round != round {
-		return false
-	}
-	a.clear()
-	return true
 }

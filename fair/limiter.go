@@ -217,21 +217,21 @@ func (m *Limiter[T]) lock() int64 {
 // unlock releases the lock. If the alarm was set meanwhile and a clock of the user's has moved on to it
 // already, perhaps before it was set, it rings now.
 func (m *Limiter[T]) unlock() {
-	due, round, check := m.alarm.due, m.alarm.round, m.alarm.fresh && m.alarm.user != nil
+	due, check := m.alarm.due, m.alarm.fresh && m.alarm.user != nil
 	m.alarm.fresh = false
 	m.mu.Unlock()
 	if check && m.alarm.read() >= due {
-		m.ring(round)
+		m.ring()
 	}
 }
 
-// ring is called when the alarm does.
-func (m *Limiter[T]) ring(round uint64) {
+// ring is called when the alarm does. A timer that has been replaced may still call it: then it finds
+// nothing due, and sets the alarm anew.
+func (m *Limiter[T]) ring() {
 	now := m.lock()
 	defer m.unlock()
-	if m.alarm.rang(round) {
-		m.serve(now)
-	}
+	m.alarm.clear()
+	m.serve(now)
 }
 
 // equal is ==, and so false for a NaN and itself.

@@ -179,9 +179,6 @@ func (s *schedule[T]) rebase() {
 	}
 	s.now = s.now.minus(base)
 	for _, t := range s.tenants {
-		if t.start.before(base) { // on its way, and about to begin
-			t.start = base
-		}
 		t.start = t.start.minus(base)
 	}
 }

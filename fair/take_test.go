@@ -250,6 +250,26 @@ func TestClaimHoldsAWaiterBack(t *testing.T) {
 	})
 }
 
+// TestClaimUnderALimitThatEarnsNothing: what is left is not out of reach for ever, but until the claim
+// lapses.
+func TestClaimUnderALimitThatEarnsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fair.Must[string](engine.TokenBucket(engine.PerSecond(1), 5), fair.WithHold(0))
+		defer l.Close()
+		require.True(t, l.Take("waits", 5).Allowed)
+		require.False(t, l.Allow("gone"))
+		require.NoError(t, l.Wait(t.Context(), "waits", 1))
+		require.False(t, l.Allow("gone"))
+		start := time.Now()
+		done := make(chan error, 1)
+		go func() { done <- l.Wait(t.Context(), "waits", 5) }()
+		synctest.Wait()
+		require.NoError(t, l.SetLimit(engine.TokenBucket(engine.Rate{Per: time.Second}, 10)))
+		require.NoError(t, <-done, "five are left, one of them claimed")
+		require.Equal(t, time.Second+1, time.Since(start))
+	})
+}
+
 // TestTakeOutOfRange: no number of permits panics, and what can never pass says so.
 func TestTakeOutOfRange(t *testing.T) {
 	for name, limit := range everyAlgorithm(5) {

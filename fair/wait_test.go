@@ -286,9 +286,12 @@ func TestWaitOnAFakeClock(t *testing.T) {
 }
 
 // still is a clock that wakes nobody.
-type still struct{ nanos atomic.Int64 }
+type still struct{ nanos, readings atomic.Int64 }
 
-func (c *still) Now() time.Duration { return time.Duration(c.nanos.Load()) }
+func (c *still) Now() time.Duration {
+	c.readings.Add(1)
+	return time.Duration(c.nanos.Load())
+}
 
 // TestClockThatWakesNobody is looked at every millisecond, by one timer.
 func TestClockThatWakesNobody(t *testing.T) {
@@ -302,11 +305,59 @@ func TestClockThatWakesNobody(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		require.Empty(t, done, "its time stands still")
+		require.Less(t, clock.readings.Load(), int64(10+2*9000), "two readings a look, a look each millisecond after the first second")
 		clock.nanos.Store(int64(time.Second))
 		time.Sleep(time.Millisecond)
 		synctest.Wait()
 		require.NoError(t, <-done)
 	})
+}
+
+// hasty is a clock that is moved while it is asked to wake.
+type hasty struct {
+	enginetest.Clock
+	moves []time.Duration // one for each call
+}
+
+func (c *hasty) AfterFunc(d time.Duration, f func()) func() bool {
+	if len(c.moves) > 0 {
+		c.Advance(c.moves[0])
+		c.moves = c.moves[1:]
+	}
+	return c.Clock.AfterFunc(d, f)
+}
+
+// TestClockMovesWhileAsked: neither a move before the due instant nor one beyond it makes a grant late.
+func TestClockMovesWhileAsked(t *testing.T) {
+	for _, moves := range [][]time.Duration{
+		{300 * time.Millisecond}, {100 * time.Millisecond, 100 * time.Millisecond, 100 * time.Millisecond},
+		{time.Second}, {0, 0}, {200 * time.Millisecond, 5 * time.Second}, {1, 1, 1, time.Second},
+	} {
+		clock := &hasty{moves: moves}
+		l := fair.Must[string](engine.TokenBucket(engine.PerSecond(1), 1), fair.WithClock(clock))
+		require.True(t, l.Allow("a"))
+		done := make(chan time.Duration, 1)
+		go func() {
+			assert(t, l.Wait(t.Context(), "a", 1))
+			done <- clock.Now()
+		}()
+		moved := time.Duration(0)
+		for _, d := range moves {
+			moved += d
+		}
+		if moved < time.Second {
+			clock.BlockUntil(1)
+			for clock.Now() < moved {
+				runtime.Gosched()
+			}
+			for next, ok := clock.Next(); !ok || next != time.Second; next, ok = clock.Next() {
+				runtime.Gosched() // until it is asked again
+			}
+			clock.Set(time.Second)
+		}
+		require.Equal(t, max(moved, time.Second), <-done, "moves %v", moves)
+		require.NoError(t, l.Close())
+	}
 }
 
 // TestClockStepsBack: no time passes until the step is made up, and the call is woken then.
