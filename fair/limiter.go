@@ -43,17 +43,17 @@ import (
 // A [engine.LeakyQueue] admits one call at a time here, each in its turn: who waits for it is
 // queued by this package, fairly, and not by the limit.
 //
-// Cost: one lock for all. A call that finds nobody asking costs that, a reading of the clock, and a
-// call of the engine, and allocates nothing. Otherwise O(log of the tenants held) for a wait, a grant, a cancelled wait
-// and a Take. Memory: a tenant is held while it asks for permits, or is ahead of its share while
-// others ask: some 250 bytes; a call that waits takes some 200 bytes and its goroutine. While anyone
-// waits there is one timer; there is no goroutine.
+// Cost: one lock for all. A call that finds nobody asking costs that, a reading of the clock and a
+// call of the engine, and allocates nothing. Otherwise a wait, a grant, a cancelled wait and a Take cost
+// O(log of the tenants held). Memory: a tenant is held while it asks for permits, or is ahead of
+// its share while others ask: some 250 bytes; a call that waits takes some 200 bytes and its goroutine.
+// While anyone waits there is one timer; there is no goroutine.
 //
 // Make one with [New] or [Must]; the zero value is not usable and a Limiter must not be copied. All
-// methods are safe for concurrent use, and each is synchronized, in the terms of the Go memory model,
-// before those that come after it in the order in which they take the lock; a grant is
-// synchronized before the return of the Wait that it ends. No code of the user's runs under the lock
-// but a [engine.Waker]'s, see [WithClock], and the comparison of tenants.
+// methods are safe for concurrent use. In the terms of the Go memory model, each is synchronized
+// before those that take the lock after it, and what ends a Wait before the return of that. No
+// code of the user's runs under the lock but that of an [engine.Waker] (see [WithClock]) and of a context's
+// Deadline.
 type Limiter[T comparable] struct {
 	permits int64         // that each tenant may wait for
 	waiters int           // that may wait for each tenant

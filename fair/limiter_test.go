@@ -194,6 +194,17 @@ func TestMaxTenants(t *testing.T) {
 	})
 }
 
+// TestUncontendedCallsAllocateNothing while nobody asks.
+func TestUncontendedCallsAllocateNothing(t *testing.T) {
+	l := fair.Must[string](engine.TokenBucket(engine.PerSecond(1<<30), 1<<20))
+	ctx := t.Context()
+	require.Zero(t, testing.AllocsPerRun(1000, func() {
+		if !l.Allow("a") || !l.Take("b", 2).Allowed || l.Wait(ctx, "c", 1) != nil {
+			t.Error("refused")
+		}
+	}))
+}
+
 // TestDroppedLimitersAreCollected: unclosed, with claims, after waits, none is kept alive.
 func TestDroppedLimitersAreCollected(t *testing.T) {
 	before := runtime.NumGoroutine()

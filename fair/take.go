@@ -18,20 +18,20 @@ func (m *Limiter[T]) Allow(tenant T) bool { return m.Take(tenant, 1).Allowed }
 //     that start before it. Claims that start together do not hold each other back.
 //
 // A claim ends when a call of its tenant passes, and lapses when none was made in its RetryAfter and
-// [WithHold] after the last refusal. Until then the tenant, coming back, has its place before all
-// that started later, however often they ask. A tenant within its share starts at virtual time, before all
-// that are ahead of it, so it is refused only while the limit has nothing left for anybody, or
-// somebody waits in Wait.
+// [WithHold] after the last refusal. Until then the tenant, coming back, has its place before all that
+// start later, however often they ask. A tenant that is not ahead of its share starts at virtual time,
+// before all that are ahead of theirs: what those claim does not hold it back.
 //
-// Nothing lies idle if no claim is alive: a tenant that is alone may use the whole limit, and owes nobody for
-// it later. A claim that nobody comes back for costs at most what the limit earns, being full,
-// until it lapses, and that only if nobody asks who is within his share.
+// Nothing lies idle if no claim is alive: a tenant that is alone may use the whole limit, and owes
+// nobody for it later. A claim that nobody comes back for costs at most what the limit, being full,
+// earns until it lapses, and nothing if somebody asks who is within his share.
 //
 // A refused call takes nothing. RetryAfter is when the limit will have earned what is asked for
-// before the call, and n: it is exact, as the engine's, if nobody else asks; the permits come earlier
-// if claims lapse, and later if more is asked for by those that are behind in their share. It is [engine.Never] if n is more
-// than the limit can ever grant, below 0, if the tenant does not equal itself, and after
-// Close. Remaining counts what is not claimed by others. n == 0 is allowed and changes nothing.
+// before the call, and n: exactly, as the engine's, if nobody else asks; the call passes earlier if
+// claims lapse, and later if callers of Wait, or tenants that are behind it in their share, ask
+// meanwhile. It is [engine.Never] if n is more than the limit can ever grant or below 0, if the tenant
+// does not equal itself, and after Close; such a call makes no claim. Remaining counts what is not
+// claimed by others. n == 0 is allowed and changes nothing.
 func (m *Limiter[T]) Take(tenant T, n int64) engine.Decision {
 	now := m.lock()
 	defer m.unlock()
