@@ -34,6 +34,8 @@ var allowed = map[string]allowance{
 
 	"engine/enginetest": {own: []string{"engine"}},
 
+	"fair": {own: []string{"engine"}}, // shares one limit by weight
+
 	"internal/lint":   {},
 	"internal/oracle": {}, // independent of what it judges
 
@@ -65,13 +67,13 @@ var deniedStd = []struct {
 	{name: "plugin", why: "the core is Go only, so that it builds everywhere"},
 	{
 		name: "reflect", why: "a key's type is looked at once, where a limiter is built",
-		except: []string{"engine", "sharded"},
+		except: []string{"engine", "fair", "sharded"}, // fair and engine: is a clock nil?
 	},
 	{name: "syscall", why: "the core is portable"},
 }
 
 // requestPath is the packages that deniedStd holds for.
-var requestPath = []string{"atomicstate", "engine", "evict", "sharded"}
+var requestPath = []string{"atomicstate", "engine", "evict", "fair", "sharded"}
 
 func TestImports(t *testing.T) { holds(t, checkImports) }
 
