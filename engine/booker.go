@@ -21,11 +21,12 @@ type booker[K comparable] struct {
 	booking  booking
 	err      error
 
-	now     int64 // of this try
-	offers  [maxRules]sharded.Offer
-	missing int            // the rule that has nothing for the key yet
-	refused [maxRules]bool // rules by which touch was refused
-	free    [maxRules]bool // rules that do not count the key: there is no room for it
+	now     int64           // of this try
+	offer   sharded.Offer   // of the main rule
+	offers  []sharded.Offer // of those of WithAlso; an array would enlarge the stack of everyone who waits
+	missing int             // the rule that has nothing for the key yet
+	refused [maxRules]bool  // rules by which touch was refused
+	free    [maxRules]bool  // rules that do not count the key: there is no room for it
 }
 
 // tried says what came of a try.
@@ -61,6 +62,14 @@ func (w *booker[K]) try() tried {
 
 // rules returns how many rules the key is under.
 func (w *booker[K]) rules() int { return 1 + len(w.limiter.also) }
+
+// offerOf returns where the offer of the i-th rule is kept.
+func (w *booker[K]) offerOf(i int) *sharded.Offer {
+	if i == 0 {
+		return &w.offer
+	}
+	return &w.offers[i-1]
+}
 
 // shares reports whether any rule counts the key in its shared bucket.
 func (w *booker[K]) shares() bool {
@@ -112,7 +121,7 @@ func (w *booker[K]) ask(i int, from int64) (wait int64, out tried) {
 	case sharded.Refused:
 		w.err = w.refusal(r, wait)
 	case sharded.Offered:
-		w.offers[i] = offer
+		*w.offerOf(i) = offer
 	}
 	return wait, tryDone
 }
@@ -197,7 +206,7 @@ func (w *booker[K]) chargeOne(i int, at int64) (done bool) {
 	case r.verdict == always || w.free[i]:
 		return true
 	case r.verdict == byWord:
-		c.promise, done = l.Make(c.key, w.offers[i])
+		c.promise, done = l.Make(c.key, *w.offerOf(i))
 	case from == fromOverflow:
 		c.generation, done = m.logsAt(p).overflow.Reserve(struct{}{}, r.logLimit(), w.n, w.now, at)
 	default:

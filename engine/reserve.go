@@ -44,7 +44,7 @@ type Reservation[K comparable] struct {
 // reservations of some keys share, and some 50 bytes until it has acted.
 func (m *Limiter[K]) Reserve(key K, n int64) *Reservation[K] {
 	r := &Reservation[K]{limiter: m, key: key, n: n}
-	r.booking, r.err = m.reserve(m.ruleOf(key), key, n, patience{m.maxWait, math.MaxInt64})
+	r.err = m.reserve(m.ruleOf(key), key, n, patience{m.maxWait, math.MaxInt64}, &r.booking)
 	m.stats.count(r.err == nil)
 	return r
 }
@@ -121,44 +121,45 @@ func (b *booking) claim(i int) *claim {
 	return &b.also[i-1]
 }
 
-// newBooking returns a booking with room for the claims of every rule.
-func (m *Limiter[K]) newBooking() (b booking) {
-	if len(m.also) > 0 {
-		b.also = make([]claim, len(m.also))
-	}
-	return b
-}
-
-// reserve takes n permits of key now, or promises them.
-func (m *Limiter[K]) reserve(main *rule, key K, n int64, p patience) (booking, error) {
+// reserve takes n permits of key now, or promises them, and writes to b, which is empty, what it
+// charged. b is worth nothing if there is an error.
+func (m *Limiter[K]) reserve(main *rule, key K, n int64, p patience, b *booking) error {
 	if n < 0 {
-		return booking{}, &WaitError{ErrNever, Never}
+		return &WaitError{ErrNever, Never}
 	}
-	b := m.newBooking()
 	if n == 0 {
-		return b, nil
+		return nil
 	}
 	queues := false
 	for i := range 1 + len(m.also) {
 		_, r := m.ruleAt(main, i)
 		if n > r.limit.Capacity() {
-			return booking{}, &WaitError{ErrNever, Never}
+			return &WaitError{ErrNever, Never}
 		}
 		queues = queues || r.limit.algorithm == leakyQueue
 	}
-	if !queues && m.takeNow(main, key, n, &b) {
-		return b, nil
+	if len(m.also) > 0 {
+		b.also = make([]claim, len(m.also))
+	}
+	if !queues && m.takeNow(main, key, n, b) {
+		return nil
 	}
 	return m.promise(main, key, n, p, b)
 }
 
 // takeNow takes n permits of key if they may act now.
 func (m *Limiter[K]) takeNow(main *rule, key K, n int64, b *booking) bool {
-	if m.alone {
-		d, rc := m.takeOne(&m.main, main, key, n, readClock)
-		b.main.receipt = rc
-		return d.Allowed
+	if !m.alone {
+		return m.takeAllNow(main, key, n, b)
 	}
+	d, rc := m.takeOne(&m.main, main, key, n, readClock)
+	b.main.receipt = rc
+	return d.Allowed
+}
+
+// takeAllNow is takeNow under several rules. It is a function of its own because its frame is large, and
+// so would be the stack of everyone who waits.
+func (m *Limiter[K]) takeAllNow(main *rule, key K, n int64, b *booking) bool {
 	d, done := m.takeSeveral(main, key, n, readClock)
 	for i := range 1 + len(m.also) {
 		b.claim(i).receipt = done[i] //nolint:gosec // New holds the rules to maxRules
@@ -168,8 +169,9 @@ func (m *Limiter[K]) takeNow(main *rule, key K, n int64, b *booking) bool {
 
 // promise finds the first instant at which all rules let n permits of key act, and charges them
 // there.
-func (m *Limiter[K]) promise(main *rule, key K, n int64, p patience, b booking) (booking, error) {
-	w := &booker[K]{limiter: m, main: main, key: key, n: n, patience: p, booking: b}
+func (m *Limiter[K]) promise(main *rule, key K, n int64, p patience, b *booking) error {
+	w := &booker[K]{limiter: m, main: main, key: key, n: n, patience: p, booking: *b}
+	w.offers = make([]sharded.Offer, len(m.also))
 	for i := range 1 + len(m.also) {
 		place, _ := m.ruleAt(main, i)
 		w.booking.claim(i).key = m.hasher.Key(key).WithRule(place.index)
@@ -178,12 +180,13 @@ func (m *Limiter[K]) promise(main *rule, key K, n int64, p patience, b booking) 
 		m.time.sure(readClock) // the user's clock, outside every lock
 		switch w.try() {
 		case tryDone:
-			return w.booking, w.err
+			*b = w.booking
+			return w.err
 		case trySweep:
 			m.table.CatchUp(m.time.sure(readClock))
 		case tryMissing:
 			if err := w.touch(); err != nil {
-				return booking{}, err
+				return err
 			}
 		case tryAgain:
 		}

@@ -84,7 +84,8 @@ func (m *Limiter[K]) waitTurn(ctx context.Context, r *rule, key K, n int64) erro
 	if deadline, ok := ctx.Deadline(); ok {
 		p.deadline = max(0, time.Until(deadline))
 	}
-	b, err := m.reserve(r, key, n, p)
+	var b booking
+	err := m.reserve(r, key, n, p, &b)
 	m.stats.count(err == nil)
 	if err != nil || !b.waits {
 		return err
