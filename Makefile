@@ -77,6 +77,10 @@ stress: ## Run every stress test under the race detector for STRESSTIME
 	@PENSTOCK_STRESS=$(STRESSTIME) $(EACH) \
 	  '$(GO) test -race -run Stress -count=1 -p 1 -timeout 2h ./...'
 
+.PHONY: paced
+paced: ## Let 50 waiters share 1,000 a second for 10 s, on the real clock of an idle machine
+	@PENSTOCK_PACED=10s $(GO) test -count=1 -v -run '^TestPacedWaiters$$' ./engine
+
 .PHONY: vuln
 vuln: $(GOVULNCHECK) ## Look up known vulnerabilities (needs the vulnerability database)
 	@$(EACH) '$(GOVULNCHECK) ./...'

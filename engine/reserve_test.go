@@ -77,6 +77,17 @@ func TestReservationsGivenUp(t *testing.T) {
 			require.Equal(t, 10*time.Second, m.Take("a", 10).RetryAfter)
 		}
 	})
+	t.Run("not whole because the word came back", func(t *testing.T) {
+		m, clock := fake(t, engine.TokenBucket(engine.PerSecond(1), 20))
+		require.True(t, m.AllowN("a", 20))
+		first, second := m.Reserve("a", 12), m.Reserve("a", 10)
+		third := m.Reserve("a", 10)
+		require.True(t, first.Cancel()) // 10 of the 12: the word is what second left
+		require.True(t, second.Cancel())
+		clock.Set(32 * time.Second)
+		require.Zero(t, third.Delay(), "it acts now")
+		require.EqualValues(t, 10, m.Peek("a").Remaining)
+	})
 	t.Run("once, and in time", func(t *testing.T) {
 		m, clock := fake(t, engine.TokenBucket(engine.PerSecond(10), 20))
 		m.Reserve("a", 20)

@@ -44,7 +44,7 @@ func ExampleLimiter_Reserve() {
 	fmt.Println(r.Delay())
 
 	clock.Advance(500 * time.Millisecond)
-	fmt.Println(r.Delay(), r.Cancel())   // as if it had never been:
+	fmt.Println(r.Delay(), r.Cancel())    // as if it had never been:
 	fmt.Println(limiter.Take("alice", 5)) // half a second has earned five
 	// Output:
 	// 0s
