@@ -103,13 +103,13 @@ const maxHorizon = int64(math.MaxInt64)
 // nanos converts a duration to the integer nanoseconds used in this package.
 func nanos(d time.Duration) int64 { return int64(d) }
 
-// promiseShare is the part of a law's horizon by which a charge may lie ahead of the present.
-const promiseShare = 8
+// PromiseShare is the part of a law's horizon by which a charge may lie ahead of the present.
+const PromiseShare = 8
 
 // reserve is [Law.Reserve] for laws under which what passes, passes at once.
 func reserve(l Law, word uint64, now, n int64) (next uint64, wait int64, ok bool) {
 	wait = l.Inspect(word, now, n).RetryNanos
-	if wait == Never || wait > l.Horizon()/promiseShare || now > math.MaxInt64-wait {
+	if wait == Never || wait > l.Horizon()/PromiseShare || now > math.MaxInt64-wait {
 		return word, wait, false
 	}
 	next, ok = l.Take(word, now+wait, n)

@@ -1,6 +1,9 @@
 package atomicstate
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // LeakyQueue is the leaky bucket as a queue: permits leave one after the other at a constant
 // rate, and a call that passes is told how long to wait for its turn. Its word is that of a
@@ -33,7 +36,7 @@ func (q *LeakyQueue) Reserve(word uint64, now, n int64) (next uint64, wait int64
 	next, ok = q.Take(word, now, n)
 	if ok {
 		wait = q.Delay(next, now, n)
-		return next, wait, wait != Never
+		return next, wait, wait != Never && now <= math.MaxInt64-wait
 	}
 	room := q.Inspect(word, now, n).RetryNanos
 	if room == Never {
@@ -65,8 +68,12 @@ func (q *LeakyQueue) Release(word uint64, now int64, promised []Promise) (next u
 // leave takes due units of act off the end of the queue, if act is there.
 func (q *LeakyQueue) leave(word uint64, act Act, now, due int64) (next uint64, given int64) {
 	debt := q.Debt(word, now)
-	// A turn is a whole nanosecond, up to one after the backlog before it has left.
+	// A turn is a whole nanosecond, up to one after the backlog before it has left: where more than
+	// one permit leaves in a nanosecond, one behind could be taken for that.
 	own := q.units(act.N)
+	if q.unit < int64(q.rate) {
+		own -= int64(q.rate) - 1
+	}
 	if act.At >= now {
 		own = saturated(own, q.earned(now, act.At))
 	} else {

@@ -208,9 +208,13 @@ func (s *SlidingWindow) Carry(usage Usage, now int64) uint64 {
 	return s.pack(counts{index: s.index(now), curr: s.cut(usage)})
 }
 
-// adopt returns the word that counts what word of another limit counts, window by window.
+// adopt returns the word that counts what word of another limit counts, window by window, or what
+// that amounts to if its window lies farther ahead than this index can tell.
 func (s *SlidingWindow) adopt(other *SlidingWindow, word uint64, now int64) uint64 {
 	c := other.at(word, now)
+	if (c.index-s.index(now))*PromiseShare > int64(1)<<(s.indexBits-1) {
+		return s.Carry(other.Usage(word, now), now)
+	}
 	c.prev, c.curr = min(c.prev, int64(s.mask())), min(c.curr, int64(s.mask()))
 	return s.pack(c)
 }

@@ -2,6 +2,7 @@ package atomicstate
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"time"
 )
@@ -101,13 +102,19 @@ func (g *grid) cut(u Usage) int64 {
 	return min(int64(g.mask()), u.Permits())
 }
 
-// begins returns the time from now to the start of the window index, 0 if it has begun.
+// begins returns the time from now to the start of the window index, 0 if it has begun, and
+// math.MaxInt64 if that is larger.
 func (g *grid) begins(index, now int64) int64 {
 	own := g.index(now)
 	if index <= own {
 		return 0
 	}
-	return (index-own)*g.window - g.into(now, own)
+	high, low := bits.Mul64(uint64(index-own), uint64(g.window))
+	low, borrow := bits.Sub64(low, uint64(g.into(now, own)), 0)
+	if high != borrow || low > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(low)
 }
 
 // usage is what count permits in the window index amount to at now, windows before it that have

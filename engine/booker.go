@@ -25,7 +25,6 @@ type booker[K comparable] struct {
 	offer   sharded.Offer   // of the main rule
 	offers  []sharded.Offer // of those of WithAlso; an array would enlarge the stack of everyone who waits
 	missing int             // the rule that has nothing for the key yet
-	refused [maxRules]bool  // rules by which touch was refused
 	free    [maxRules]bool  // rules that do not count the key: there is no room for it
 }
 
@@ -54,7 +53,7 @@ func (w *booker[K]) try() tried {
 	if out != tryDone || w.err != nil {
 		return out
 	}
-	if w.err = w.acceptable(own, at-w.now); w.err != nil {
+	if w.err = w.acceptable(at - w.now); w.err != nil {
 		return tryDone
 	}
 	return w.charge(at)
@@ -162,14 +161,17 @@ func (w *booker[K]) askLog(i int, p *place[K], r *rule, from int64) (wait int64,
 }
 
 // acceptable returns nil if the caller is ready to wait for so long, and the queue has a place.
-func (w *booker[K]) acceptable(own *sharded.Ledger, wait int64) error {
+func (w *booker[K]) acceptable(wait int64) error {
 	if err := w.patience.allows(wait); err != nil || wait <= 0 {
 		return err
 	}
 	q := w.limiter.queue
-	calls, permits := own.Waiting(w.limiter.hasher.Key(w.key))
-	if calls >= q.calls || permits > q.permits-w.n {
-		return &WaitError{ErrQueueFull, time.Duration(wait)}
+	for i := range w.rules() {
+		k := w.booking.claim(i).key
+		calls, permits := w.limiter.table.Ledger(k).Waiting(k)
+		if calls >= q.calls || permits > q.permits-w.n {
+			return &WaitError{ErrQueueFull, time.Duration(wait)}
+		}
 	}
 	return nil
 }
@@ -184,8 +186,7 @@ func (w *booker[K]) charge(at int64) tried {
 		for j := range i {
 			c := w.booking.claim(j)
 			p, _ := w.limiter.ruleAt(w.main, j)
-			w.limiter.cancel(p, w.limiter.table.Ledger(c.key), w.key, w.n, c)
-			c.charged = false
+			w.limiter.withdraw(p, w.key, w.n, c)
 		}
 		return tryAgain
 	}
@@ -228,17 +229,17 @@ func (w *booker[K]) touch() error {
 	if d.Allowed {
 		m.refundOne(p, w.key, w.n, w.n, rc)
 	}
+	home := m.hasher.Key(w.key)
 	switch {
-	case rc.from == fromOverflow:
-		w.booking.claim(i).key = sharded.Overflow.WithRule(p.index)
-	case d.Allowed:
-		w.free[i] = rc.from == fromNobody
 	case d.RetryAfter == Never:
 		return &WaitError{ErrNever, Never}
-	case w.refused[i]:
+	case rc.from == fromNobody && !d.Allowed:
 		return &WaitError{ErrNoRoom, d.RetryAfter}
-	default:
-		w.refused[i] = true
+	case rc.from == fromNobody:
+		w.free[i] = true
+	case rc.from == fromOverflow:
+		home = sharded.Overflow
 	}
+	w.booking.claim(i).key = home.WithRule(p.index)
 	return nil
 }

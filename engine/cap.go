@@ -31,7 +31,7 @@ func (m *Limiter[K]) chargeBeyondCap(p *place[K], r *rule, key K, k sharded.Key,
 		return out
 	}
 	m.capped.denied.Add(1)
-	out.word = emptied(r, out.word, out.now)
+	out.word, out.from = emptied(r, out.word, out.now), fromNobody
 	return out
 }
 

@@ -195,6 +195,7 @@ func (m *Limiter[K]) resetAt(p *place[K], key K) {
 	for !m.table.MoveOut(k, m.time.settled(), func(int64, int64) { g.Reset(key) }) {
 		m.table.CatchUp(m.time.settled())
 	}
+	m.table.Forget(k)
 }
 
 // Sweep forgets at once every key that equals a new one and returns how many. The background

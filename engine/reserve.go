@@ -141,11 +141,15 @@ func (m *Limiter[K]) reserve(main *rule, key K, n int64, p patience, b *booking)
 	if len(m.also) > 0 {
 		b.also = make([]claim, len(m.also))
 	}
-	if !queues && m.takeNow(main, key, n, b) {
+	if (!queues || !sameKey(key, key)) && m.takeNow(main, key, n, b) {
 		return nil
 	}
 	return m.promise(main, key, n, p, b)
 }
+
+// sameKey is ==, for a comparison of a key with itself that is meant: one that does not equal itself
+// is a new one at every call, in a queue of its own.
+func sameKey[K comparable](a, b K) bool { return a == b }
 
 // takeNow takes n permits of key if they may act now.
 func (m *Limiter[K]) takeNow(main *rule, key K, n int64, b *booking) bool {
@@ -209,6 +213,18 @@ func (m *Limiter[K]) unbook(key K, n int64, b *booking) (inTime bool) {
 		l.Unlock()
 	}
 	return inTime
+}
+
+// withdraw gives up one claim that was made a moment ago; the caller holds the key's ledger.
+func (m *Limiter[K]) withdraw(p *place[K], key K, n int64, c *claim) {
+	if !c.charged {
+		return
+	}
+	m.table.Ledger(c.key).Withdraw(c.key, c.promise)
+	if c.rule.verdict == byLog {
+		m.refundLog(p, key, n, c.receipt)
+	}
+	c.charged = false
 }
 
 // cancel gives up one claim on a promise; the caller holds the key's ledger.

@@ -254,17 +254,24 @@ func TestReserveAfterResetAndChange(t *testing.T) {
 	t.Run("changed", func(t *testing.T) {
 		m, clock := fake(t, slow)
 		m.Reserve("a", 10)
-		r, other := m.Reserve("a", 10), m.Reserve("a", 4)
+		r := m.Reserve("a", 10)
 		require.NoError(t, m.SetLimit(fast))
-		require.Equal(t, 7500*time.Millisecond, m.Take("a", 1).RetryAfter, "24 owed, at 2 a second")
+		require.Equal(t, 5500*time.Millisecond, m.Take("a", 1).RetryAfter, "20 owed, at 2 a second")
 		clock.Set(time.Second)
 		require.True(t, r.Cancel())
-		require.Equal(t, 2500*time.Millisecond, m.Take("a", 1).RetryAfter, "10, less the 2 earned since the change")
+		require.Equal(t, 500*time.Millisecond, m.Take("a", 1).RetryAfter, "10, less the 2 earned since the change")
 		require.False(t, r.Cancel())
-		require.NoError(t, m.SetLimit(slow))
-		m.Take("a", 1)
-		require.True(t, other.Cancel())
-		require.Equal(t, 5*time.Second, m.Take("a", 1).RetryAfter, "two changes: nothing")
+	})
+	t.Run("changed twice", func(t *testing.T) {
+		m, _ := fake(t, slow)
+		m.Reserve("a", 10)
+		r := m.Reserve("a", 10)
+		for _, l := range []engine.Limit{fast, slow} {
+			require.NoError(t, m.SetLimit(l))
+			require.False(t, m.Allow("a"))
+		}
+		require.True(t, r.Cancel())
+		require.Equal(t, 11*time.Second, m.Take("a", 1).RetryAfter, "nothing is given back")
 	})
 	t.Run("to a log and back", func(t *testing.T) {
 		m, _ := fake(t, slow)

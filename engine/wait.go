@@ -111,19 +111,23 @@ func (c *core) sleep(ctx context.Context, at int64) error {
 	}
 }
 
-// minSleep is the least sleep by the process's timers: a user's clock that stands still is not asked
-// more often.
+// minSleep is the least sleep by the process's timers where time may stand still: on a user's clock,
+// or until the process's own has made up the times that were given.
 const minSleep = time.Millisecond
 
 // sleepFor blocks for d of the limiter's time, as far as that can be foretold.
 func (c *core) sleepFor(ctx context.Context, d time.Duration) error {
 	if w, ok := c.time.user.(Waker); ok {
 		woken := make(chan struct{}, 1)
+		asked := c.time.sure(readClock)
 		stop := w.AfterFunc(d, func() { woken <- struct{}{} })
 		defer stop()
+		if c.time.sure(readClock) > asked {
+			return nil // the wake may be set too late by what has passed
+		}
 		return await(ctx, c, woken)
 	}
-	if c.time.user != nil {
+	if kind := c.time.kind.Load(); kind == clockUser || kind == clockGiven {
 		d = max(d, minSleep)
 	}
 	t, ok := c.timers.Get().(*time.Timer)

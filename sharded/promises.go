@@ -50,7 +50,16 @@ func (l *Ledger) changed(k Key, now int64, lost bool) {
 	p.acts = nil
 }
 
-// forget drops the reservations of k: they act, but nobody counts them any more.
+// Forget drops the reservations of k, which was reset elsewhere: they act, but nobody counts them any
+// more.
+func (t *Table) Forget(k Key) {
+	if l := t.lockLedger(k); l != nil {
+		l.forget(k)
+		l.Unlock()
+	}
+}
+
+// forget is [Table.Forget] for the holder of the lock.
 func (l *Ledger) forget(k Key) {
 	if p := l.keys[k]; p != nil {
 		p.acts, p.old = nil, nil
@@ -113,6 +122,24 @@ func (p *promises) count(act atomicstate.Act, calls int) {
 	p.permits += int64(calls) * act.N
 }
 
+// dueBy returns how many reservations that were not given up act by now, and of how many permits.
+func (p *promises) dueBy(now int64) (calls int, permits int64) {
+	for _, a := range p.acts {
+		if a.At > now {
+			break
+		}
+		if a.Owed == 0 {
+			calls, permits = calls+1, permits+a.N
+		}
+	}
+	for _, a := range p.old {
+		if a.At <= now {
+			calls, permits = calls+1, permits+a.N
+		}
+	}
+	return calls, permits
+}
+
 // returned notes that something was given back to the word of the key; nil is a key without
 // reservations.
 func (p *promises) returned() {
@@ -128,6 +155,18 @@ func (p *promises) after(at int64) []atomicstate.Promise {
 	}
 	i, _ := slices.BinarySearchFunc(p.acts, at+1, byTime)
 	return p.acts[i:]
+}
+
+// all is after, with those made under limits that the key had before.
+func (p *promises) all(at int64) []atomicstate.Promise {
+	all := slices.Clone(p.after(at))
+	for _, a := range p.old {
+		if a.At > at {
+			all = append(all, atomicstate.Promise{Act: a})
+		}
+	}
+	slices.SortFunc(all, func(a, b atomicstate.Promise) int { return cmp.Compare(a.At, b.At) })
+	return all
 }
 
 // find returns the place of a reservation like act that was not given up, or -1.

@@ -118,11 +118,12 @@ func (l *Ledger) Offer(k Key, limit uint32, now, from, n int64) (o Offer, wait i
 		if now >= t.sweepDue.Load() {
 			return Offer{}, 0, SweepFirst
 		}
-		next, wait, ok := t.law(limit).Reserve(o.word, from, n)
+		law := t.law(limit)
+		next, wait, ok := law.Reserve(o.word, from, n)
 		if wait != atomicstate.Never {
 			wait += from - now
 		}
-		if !ok {
+		if !ok || from-now > law.Horizon()/atomicstate.PromiseShare {
 			return Offer{}, wait, Refused
 		}
 		o.next, o.act = next, atomicstate.Act{At: now + wait, N: n}
@@ -152,14 +153,16 @@ func (l *Ledger) Note(k Key, act atomicstate.Act) Promise {
 	return Promise{of: p, act: act, changes: p.changes}
 }
 
-// Waiting returns how many reservations of k have not acted yet, and of how many permits.
+// Waiting returns how many reservations of k are to act later, and of how many permits.
 func (l *Ledger) Waiting(k Key) (calls int, permits int64) {
 	p := l.keys[k]
 	if p == nil {
 		return 0, 0
 	}
-	l.prune(k, p, l.table.clock())
-	return p.calls, p.permits
+	now := l.table.clock()
+	l.prune(k, p, now)
+	calls, permits = p.dueBy(now)
+	return p.calls - calls, p.permits - permits
 }
 
 // Cancel gives up a reservation of k, unless its time has passed or it was given up already, and
@@ -194,6 +197,27 @@ func (l *Ledger) Cancel(k Key, promise Promise) bool {
 	return true
 }
 
+// Withdraw gives up a reservation that was made a moment ago and whose permits nobody has used,
+// though its time may have passed: all of it if nobody came after it, else what has not been earned
+// back since.
+func (l *Ledger) Withdraw(k Key, promise Promise) {
+	p, now := promise.of, l.table.clock()
+	if p == nil {
+		return
+	}
+	defer l.prune(k, p, now)
+	if i := p.find(promise.act); i >= 0 {
+		p.count(promise.act, -1)
+		p.acts = slices.Delete(p.acts, i, i+1)
+	}
+	if promise.after == 0 || l.table.unseen.Load() != promise.unseen || p.returns == promise.returns && l.undo(k, promise) {
+		return
+	}
+	l.update(k, func(law atomicstate.Law, word uint64) (uint64, bool) {
+		return law.Refund(word, promise.act, now, promise.act.N, p.after(max(now, promise.act.At)))
+	})
+}
+
 // cancelOld is Cancel of a reservation made under a limit that the key had before.
 func (l *Ledger) cancelOld(k Key, p *promises, promise Promise, now int64, known bool) bool {
 	i := slices.Index(p.old, promise.act)
@@ -205,7 +229,7 @@ func (l *Ledger) cancelOld(k Key, p *promises, promise Promise, now int64, known
 	if known && p.changes-promise.changes == 1 {
 		carried := atomicstate.Act{At: p.changedAt, N: promise.act.N}
 		l.update(k, func(law atomicstate.Law, word uint64) (uint64, bool) {
-			return law.Refund(word, carried, now, carried.N, p.after(now))
+			return law.Refund(word, carried, now, carried.N, p.all(now))
 		})
 	}
 	return true
@@ -242,15 +266,23 @@ func (p *promises) settle(given int64) {
 
 // undo puts a word back to what it was before a reservation if nobody has changed it since. Words
 // come back to what they were only where something was given back: the caller knows of all that.
+// What is undone itself does not count there: it leaves nothing that came after.
 func (l *Ledger) undo(k Key, promise Promise) bool {
-	return l.update(k, func(_ atomicstate.Law, word uint64) (uint64, bool) {
+	return l.swap(k, func(_ atomicstate.Law, word uint64) (uint64, bool) {
 		return promise.before, word == promise.after
 	})
 }
 
-// update gives the word of k, whatever its limit is, what back makes of it, and reports whether
-// anything was due.
-func (l *Ledger) update(k Key, back func(law atomicstate.Law, word uint64) (next uint64, due bool)) bool {
+// update is swap, and notes that something was given back.
+func (l *Ledger) update(k Key, back func(law atomicstate.Law, word uint64) (next uint64, due bool)) {
+	if l.swap(k, back) {
+		l.keys[k].returned()
+	}
+}
+
+// swap gives the word of k, whatever its limit is, what back makes of it, and reports whether anything
+// was due.
+func (l *Ledger) swap(k Key, back func(law atomicstate.Law, word uint64) (next uint64, due bool)) bool {
 	t := l.table
 	for {
 		s := t.lookupSlot(k)
@@ -270,7 +302,6 @@ func (l *Ledger) update(k Key, back func(law atomicstate.Law, word uint64) (next
 			return false
 		}
 		if s.word.CompareAndSwap(word, next) {
-			l.keys[k].returned()
 			t.lookAgain(k)
 			return true
 		}
