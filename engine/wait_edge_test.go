@@ -15,7 +15,7 @@ import (
 // lookedAt counts how often somebody begins to wait on a context.
 type lookedAt struct {
 	context.Context //nolint:containedctx // it is one
-	times int
+	times           int
 }
 
 func (c *lookedAt) Done() <-chan struct{} { c.times++; return c.Context.Done() }
