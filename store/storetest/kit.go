@@ -1,0 +1,63 @@
+// Package storetest checks implementations of store.Storage and store.Applier: those of this project,
+// and your own.
+//
+//	func TestStore(t *testing.T) {
+//		storetest.Run(t, storetest.Kit{New: func(t *testing.T, clock engine.Clock) store.Storage {
+//			return mystore.New(mystore.WithClock(clock))
+//		}})
+//	}
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/engine"
+	"github.com/penstock-go/penstock/store"
+)
+
+// Kit is what the checks need to know of an implementation.
+type Kit struct {
+	// New returns a storage that holds nothing under the keys of this test, and closes it when the
+	// test ends. Its time is that of clock, the time since 1970-01-01 UTC, rounded down to ticks; if
+	// clock is nil it is the storage's own. The clock stands still, leaps, and steps back. A storage whose
+	// words expire by another clock than the one given must not let them expire while the test runs.
+	New func(t *testing.T, clock engine.Clock) store.Storage
+	// OwnClockOnly says that New cannot set a clock: it ignores it. The checks that need one are
+	// skipped.
+	OwnClockOnly bool
+	// KeepsExpired says that words do not expire by the clock given, so that the check of that is skipped.
+	KeepsExpired bool
+	// Deadline is how long a call may take in the checks, 10 s if it is 0.
+	Deadline time.Duration
+}
+
+// Run makes all checks, as subtests: those of decisions by Apply, if there is one, and by
+// compare-and-swap.
+func Run(t *testing.T, k Kit) {
+	t.Helper()
+	t.Run("storage", func(t *testing.T) { Contract(t, k) })
+}
+
+// limiter puts a limit on a storage. A failure of the store is an error of the test.
+func (k Kit) limiter(tb testing.TB, s store.Storage, l engine.Limit) *store.Shared {
+	tb.Helper()
+	deadline := k.Deadline
+	if deadline == 0 {
+		deadline = 10 * time.Second
+	}
+	backend, err := store.NewBackend(s, store.WithDeadline(deadline), store.WithPrefix("storetest"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	shared, err := backend.Limiter("limit", l, store.WithPolicy(store.Closed))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := shared.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return shared
+}
