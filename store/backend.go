@@ -98,20 +98,23 @@ func (b *Backend) guarded(ctx context.Context, node string, call func() error) e
 	if !ok {
 		return fmt.Errorf("%w: %w: %s %s", ErrUnavailable, ErrBreakerOpen, b.info.Name, node)
 	}
-	began := time.Now()
-	err := call()
+	began, err := time.Now(), errPanicked
+	defer func() { gate.leave(ctx, pass, b.blame(ctx, err, time.Since(began)), err, time.Now()) }()
+	err = call()
 	if errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrThrottled) && ctx.Err() == nil {
 		err = call()
 	}
-	gate.leave(pass, b.blame(ctx, err, time.Since(began)), err, time.Now())
 	return err
 }
+
+// errPanicked stands for the outcome of a call until it has one: a storage that panics fails too.
+var errPanicked = fmt.Errorf("%w: the storage panicked", ErrUnknownOutcome)
 
 // verdict is what a call says about its node.
 type verdict uint8
 
 const (
-	answered verdict = iota
+	answered verdict = iota // of several, the first that applies
 	failed
 	nothing // neither: the caller left, or only its key is in trouble
 )

@@ -10,27 +10,35 @@ import (
 // batch is the way of several calls through one round trip.
 type batch struct {
 	shared   *Shared
-	ctx      context.Context //nolint:containedctx // lives as long as the one call of TakeBatch
 	requests []Request
 	outcomes []Outcome
 
-	ops    []Op
-	of     []int // request of each op
-	gates  []*gate
-	passes []pass
+	ops   []Op
+	of    []int // request of each op
+	gates []*gate
+	nodes map[*gate]*visit
 }
 
-func (b *batch) make() {
+// visit is a batch's call to one node, which counts once whatever became of its ops.
+type visit struct {
+	pass    pass
+	ok      bool // the breaker let it pass
+	verdict verdict
+	cause   error
+}
+
+// run makes the batch; ctx is the caller's.
+func (b *batch) run(caller context.Context) {
 	s := b.shared
-	if err := begun(b.ctx); err != nil {
+	if err := begun(caller); err != nil {
 		for i := range b.outcomes {
 			b.outcomes[i] = Outcome{Decision{Cause: err}, err}
 		}
 		return
 	}
-	ctx, cancel := context.WithTimeout(b.ctx, s.backend.deadline)
+	ctx, cancel := context.WithTimeout(caller, s.backend.deadline)
 	defer cancel()
-	b.gather()
+	b.gather(caller)
 	if len(b.ops) == 0 {
 		return
 	}
@@ -40,13 +48,21 @@ func (b *batch) make() {
 	waited := time.Since(began)
 	for j, r := range results {
 		c, err := s.applied(b.ops[j], r)
-		b.gates[j].leave(b.passes[j], s.backend.blame(ctx, err, waited), err, time.Now())
-		b.settle(b.of[j], c, err)
+		v := b.nodes[b.gates[j]]
+		if blame := s.backend.blame(ctx, err, waited); blame < v.verdict {
+			v.verdict, v.cause = blame, err
+		}
+		b.settle(caller, b.of[j], c, err)
+	}
+	for gate, v := range b.nodes {
+		if v.ok {
+			gate.leave(ctx, v.pass, v.verdict, v.cause, time.Now())
+		}
 	}
 }
 
 // gather answers what needs no store, and makes ops of the rest.
-func (b *batch) gather() {
+func (b *batch) gather(caller context.Context) {
 	s := b.shared
 	for i, r := range b.requests {
 		if d, ok := s.fixed(r.N); ok {
@@ -55,17 +71,27 @@ func (b *batch) gather() {
 		}
 		key := s.Key(r.Key)
 		gate := s.backend.breakers.of(s.backend.node(key))
-		leave, ok := gate.enter(time.Now())
-		switch {
+		switch v := b.visit(gate); {
 		case s.backend.closed.Load():
-			b.settle(i, charged{}, fmt.Errorf("%w: %w", ErrUnavailable, ErrClosed))
-		case !ok:
-			b.settle(i, charged{}, fmt.Errorf("%w: %w: %s %s", ErrUnavailable, ErrBreakerOpen, s.backend.info.Name, gate.node))
+			b.settle(caller, i, charged{}, fmt.Errorf("%w: %w", ErrUnavailable, ErrClosed))
+		case !v.ok:
+			b.settle(caller, i, charged{}, fmt.Errorf("%w: %w: %s %s", ErrUnavailable, ErrBreakerOpen, s.backend.info.Name, gate.node))
 		default:
 			b.ops, b.of = append(b.ops, Op{Key: key, Law: s.law, Min: r.N, Max: r.N}), append(b.of, i)
-			b.gates, b.passes = append(b.gates, gate), append(b.passes, leave)
+			b.gates = append(b.gates, gate)
 		}
 	}
+}
+
+// visit asks a node's breaker for leave, once a batch.
+func (b *batch) visit(g *gate) *visit {
+	if v, ok := b.nodes[g]; ok {
+		return v
+	}
+	v := &visit{verdict: nothing}
+	v.pass, v.ok = g.enter(time.Now())
+	b.nodes[g] = v
+	return v
 }
 
 // again makes those ops a second time that were surely not executed.
@@ -88,10 +114,10 @@ func (b *batch) again(ctx context.Context, results []Result) {
 }
 
 // settle writes the outcome of a request.
-func (b *batch) settle(i int, c charged, err error) {
+func (b *batch) settle(caller context.Context, i int, c charged, err error) {
 	s, r := b.shared, b.requests[i]
 	if err != nil {
-		b.outcomes[i].Decision, b.outcomes[i].Err = s.away(b.ctx, r.Key, r.N, err)
+		b.outcomes[i].Decision, b.outcomes[i].Err = s.away(caller, r.Key, r.N, err)
 		return
 	}
 	b.outcomes[i].Decision = s.counters.decided(s.answer(c, r.N))

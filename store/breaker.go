@@ -13,25 +13,39 @@ type breakers struct {
 	store    string
 	settings Breaker
 	log      *slog.Logger // nil: nothing is written
-	nodes    sync.Map     // of *gate by name
+
+	mu    sync.RWMutex
+	nodes map[string]*gate
 }
 
+// of returns the breaker of a node, made at the first call.
 func (b *breakers) of(node string) *gate {
-	if g, ok := b.nodes.Load(node); ok {
-		return g.(*gate) //nolint:forcetypeassert // there is nothing else in it
+	b.mu.RLock()
+	g := b.nodes[node]
+	b.mu.RUnlock()
+	if g != nil {
+		return g
 	}
-	g, _ := b.nodes.LoadOrStore(node, &gate{breakers: b, node: node})
-	return g.(*gate) //nolint:forcetypeassert // the same
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.nodes == nil {
+		b.nodes = map[string]*gate{}
+	}
+	if b.nodes[node] == nil {
+		b.nodes[node] = &gate{breakers: b, node: node}
+	}
+	return b.nodes[node]
 }
 
 // open returns how many breakers are open.
 func (b *breakers) open() (n int) {
-	b.nodes.Range(func(_, g any) bool {
-		if g.(*gate).isOpen() { //nolint:forcetypeassert // the same
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for _, g := range b.nodes {
+		if g.isOpen() {
 			n++
 		}
-		return true
-	})
+	}
 	return n
 }
 
@@ -77,7 +91,7 @@ func (g *gate) enter(now time.Time) (pass, bool) {
 
 // leave takes note of what became of a call. Calls that entered before the breaker opened do not
 // count any more.
-func (g *gate) leave(p pass, v verdict, cause error, now time.Time) {
+func (g *gate) leave(ctx context.Context, p pass, v verdict, cause error, now time.Time) {
 	g.mu.Lock()
 	changed := false
 	switch {
@@ -98,7 +112,7 @@ func (g *gate) leave(p pass, v verdict, cause error, now time.Time) {
 	opened := g.opened
 	g.mu.Unlock()
 	if changed {
-		g.report(opened, cause)
+		g.report(ctx, opened, cause)
 	}
 }
 
@@ -127,15 +141,15 @@ func (g *gate) pause() time.Duration {
 }
 
 // report writes the one line of a change.
-func (g *gate) report(opened bool, cause error) {
+func (g *gate) report(ctx context.Context, opened bool, cause error) {
 	if g.breakers.log == nil {
 		return
 	}
 	attrs := []slog.Attr{slog.String("store", g.breakers.store), slog.String("node", g.node)}
 	if opened {
 		attrs = append(attrs, slog.Any("error", cause))
-		g.breakers.log.LogAttrs(context.Background(), slog.LevelWarn, "store: circuit breaker opened: limits follow their policy", attrs...)
+		g.breakers.log.LogAttrs(ctx, slog.LevelWarn, "store: circuit breaker opened: limits follow their policy", attrs...)
 		return
 	}
-	g.breakers.log.LogAttrs(context.Background(), slog.LevelInfo, "store: circuit breaker closed: the store decides again", attrs...)
+	g.breakers.log.LogAttrs(ctx, slog.LevelInfo, "store: circuit breaker closed: the store decides again", attrs...)
 }

@@ -70,7 +70,7 @@ func (s *Shared) TakeBatch(ctx context.Context, requests []Request) []Outcome {
 		}
 		return outcomes
 	}
-	b := batch{shared: s, ctx: ctx, requests: requests, outcomes: outcomes}
-	b.make()
+	b := batch{shared: s, requests: requests, outcomes: outcomes, nodes: map[*gate]*visit{}}
+	b.run(ctx)
 	return outcomes
 }

@@ -123,6 +123,9 @@ func (s *Shared) fly(ctx context.Context, key string, least, most int64) (c char
 	}
 	crew := s.flights.board(key, t)
 	defer s.flights.land(key, crew)
+	for _, t := range crew {
+		t.err = errPanicked
+	}
 	err = s.backend.guarded(ctx, s.backend.node(key), func() error { return s.swap(ctx, key, crew) })
 	for _, t := range crew {
 		t.err = err

@@ -88,8 +88,8 @@ func NewLaw(limit engine.Limit, info Info) (*Law, error) {
 		return nil, err
 	}
 	if least := int64((keptLate + clockSlack) / info.Tick); law.Horizon()-l.longestLife() < least {
-		return nil, fmt.Errorf("%w: %v on %s: at a resolution of %v its words could be read for %v only: use a coarser resolution or a rounder rate",
-			ErrNotSupported, limit, info.Name, info.Tick, l.duration(law.Horizon()))
+		return nil, fmt.Errorf("%w: %v on %s: at a resolution of %v its words could be read for %v only: "+
+			"use a coarser resolution or a rounder rate", ErrNotSupported, limit, info.Name, info.Tick, l.duration(law.Horizon()))
 	}
 	return l, nil
 }

@@ -62,7 +62,8 @@ func (s *Shared) Law() *Law { return s.law }
 // Key returns the key under which the store keeps a caller's key.
 func (s *Shared) Key(key string) string { return fullKey(s.backend.prefix, key, s.tail) }
 
-// Take takes n permits of key, all or none, see [Limiter].
+// Take takes n permits of key, all or none, see [Limiter]. A call for more than the capacity can never
+// pass and is answered without the store: its Remaining is 0.
 func (s *Shared) Take(ctx context.Context, key string, n int64) (Decision, error) {
 	if d, ok := s.fixed(n); ok {
 		return s.counters.decided(d), nil
@@ -85,7 +86,7 @@ func (s *Shared) Peek(ctx context.Context, key string) (Decision, error) {
 	case err == nil:
 		return Decision{Decision: s.law.Describe(c.word, c.now, 1), Source: SourceStore}, nil
 	case s.policy == LocalShare && !left(ctx, err):
-		return Decision{Decision: s.fallback.Peek(key), Source: SourceLocal, Cause: err}, nil
+		return Decision{Decision: s.share(s.fallback.Peek(key), 1), Source: SourceLocal, Cause: err}, nil
 	}
 	return s.away(ctx, key, 1, err)
 }
@@ -121,12 +122,11 @@ func (s *Shared) Fallback(key string, n int64, cause error) (Decision, error) {
 	case s.policy == Closed || s.fallback == nil:
 		return s.counters.decided(Decision{Source: SourceClosed, Cause: cause}), cause
 	}
-	return s.counters.decided(Decision{Decision: s.share(key, n), Source: SourceLocal, Cause: cause}), nil
+	return s.counters.decided(Decision{Decision: s.share(s.fallback.Take(key, n), n), Source: SourceLocal, Cause: cause}), nil
 }
 
-// share answers a call of n permits by this process's share of the limit.
-func (s *Shared) share(key string, n int64) engine.Decision {
-	d := s.fallback.Take(key, n)
+// share reads an answer of this process's share of the limit to a call of n permits.
+func (s *Shared) share(d engine.Decision, n int64) engine.Decision {
 	if d.RetryAfter == engine.Never && n > d.Limit { // of the share, but not of the limit
 		d.RetryAfter = s.backend.breakers.settings.Pause
 	}

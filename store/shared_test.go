@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -34,7 +33,7 @@ func TestTakeByBothWays(t *testing.T) {
 			clock := enginetest.NewClock()
 			clock.Set(1_700_000_000 * time.Second)
 			l := limiter(t, hide(store.NewMemory(time.Microsecond, clock)), engine.TokenBucket(engine.PerSecond(10), 2))
-			ctx := context.Background()
+			ctx := t.Context()
 			for i := range 3 {
 				d, err := l.Take(ctx, "alice", 1)
 				require.NoError(t, err)

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -16,7 +15,8 @@ func Contract(t *testing.T, k Kit) {
 	t.Helper()
 	s := k.New(t, nil)
 	for name, key := range map[string]string{
-		"plain": "storetest:{contract}:a", "bytes": "storetest:{\x00\xff\n}:a", "braces": "storetest:{{}}:{a", "long": "storetest:{" + long(512) + "}:a",
+		"plain": "storetest:{contract}:a", "bytes": "storetest:{\x00\xff\n}:a",
+		"braces": "storetest:{{}}:{a", "long": "storetest:{" + long(512) + "}:a",
 	} {
 		t.Run(name, func(t *testing.T) { contract(t, s, key) })
 	}
@@ -33,7 +33,7 @@ func long(n int) string {
 // contract takes one key through its life.
 func contract(t *testing.T, s store.Storage, key string) {
 	t.Helper()
-	ctx := context.Background()
+	ctx := t.Context()
 	get := func(want uint64) {
 		t.Helper()
 		at, err := s.Get(ctx, key)
