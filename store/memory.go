@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -157,8 +158,10 @@ func (m *Memory) write(key string, word uint64, now int64, ttl time.Duration) {
 	}
 	k := kept{word: word}
 	if ttl > Forever {
-		ticks := (ttl-1)/m.tick + 1 // rounded up
-		k.expires = now + min(int64(ticks), 1<<62-now)
+		ticks := int64((ttl-1)/m.tick + 1) // rounded up
+		if k.expires = now + ticks; k.expires < now {
+			k.expires = math.MaxInt64
+		}
 	}
 	m.words[key] = k
 }

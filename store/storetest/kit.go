@@ -37,6 +37,28 @@ type Kit struct {
 func Run(t *testing.T, k Kit) {
 	t.Helper()
 	t.Run("storage", func(t *testing.T) { Contract(t, k) })
+	t.Run("swap", func(t *testing.T) { decisions(t, k.hidden()) })
+	if _, ok := k.New(t, nil).(store.Applier); ok {
+		t.Run("apply", func(t *testing.T) { decisions(t, k) })
+	}
+}
+
+// decisions makes the checks of one way to decide.
+func decisions(t *testing.T, k Kit) {
+	t.Helper()
+	if !k.OwnClockOnly {
+		t.Run("traces", func(t *testing.T) { Traces(t, k) })
+	}
+}
+
+// hidden returns the kit without Apply.
+func (k Kit) hidden() Kit {
+	visible := k.New
+	k.New = func(t *testing.T, clock engine.Clock) store.Storage {
+		t.Helper()
+		return store.WithoutApply(visible(t, clock))
+	}
+	return k
 }
 
 // limiter puts a limit on a storage. A failure of the store is an error of the test.
