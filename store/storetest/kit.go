@@ -28,6 +28,8 @@ type Kit struct {
 	OwnClockOnly bool
 	// KeepsExpired says that words do not expire by the clock given, so that the check of that is skipped.
 	KeepsExpired bool
+	// Steps is the number of random calls for each limit of Model, 2000 if it is 0.
+	Steps int
 	// Deadline is how long a call may take in the checks, 10 s if it is 0.
 	Deadline time.Duration
 }
@@ -37,6 +39,10 @@ type Kit struct {
 func Run(t *testing.T, k Kit) {
 	t.Helper()
 	t.Run("storage", func(t *testing.T) { Contract(t, k) })
+	t.Run("ended", func(t *testing.T) { Ended(t, k) })
+	if !k.OwnClockOnly && !k.KeepsExpired {
+		t.Run("expiry", func(t *testing.T) { Expiry(t, k) })
+	}
 	t.Run("swap", func(t *testing.T) { decisions(t, k.hidden()) })
 	if _, ok := k.New(t, nil).(store.Applier); ok {
 		t.Run("apply", func(t *testing.T) { decisions(t, k) })
@@ -46,9 +52,16 @@ func Run(t *testing.T, k Kit) {
 // decisions makes the checks of one way to decide.
 func decisions(t *testing.T, k Kit) {
 	t.Helper()
-	if !k.OwnClockOnly {
-		t.Run("traces", func(t *testing.T) { Traces(t, k) })
+	t.Run("concurrency", func(t *testing.T) { Concurrency(t, k) })
+	t.Run("batch", func(t *testing.T) { Batch(t, k) })
+	t.Run("reset", func(t *testing.T) { Reset(t, k) })
+	if k.OwnClockOnly {
+		return
 	}
+	t.Run("traces", func(t *testing.T) { Traces(t, k) })
+	t.Run("model", func(t *testing.T) { Model(t, k) })
+	t.Run("as new", func(t *testing.T) { AsNew(t, k) })
+	t.Run("clock step", func(t *testing.T) { ClockStep(t, k) })
 }
 
 // hidden returns the kit without Apply.
