@@ -49,7 +49,7 @@ func (k Kit) race(t *testing.T, limit engine.Limit, processes int, delay time.Du
 	if delay > 0 {
 		faulty.SetBefore(Delay(delay))
 	}
-	limiters := make([]*store.Shared, processes)
+	limiters := make([]*checked, processes)
 	for i := range limiters {
 		limiters[i] = k.limiter(t, faulty, limit)
 	}
@@ -83,7 +83,7 @@ func (k Kit) race(t *testing.T, limit engine.Limit, processes int, delay time.Du
 }
 
 // takeAgain takes a permit, again as long as others are faster: then nothing was charged.
-func takeAgain(t *testing.T, l *store.Shared) (store.Decision, error) {
+func takeAgain(t *testing.T, l *checked) (store.Decision, error) {
 	t.Helper()
 	for {
 		d, err := l.Take(t.Context(), "contended", 1)

@@ -66,9 +66,9 @@ func AsNew(t *testing.T, k Kit) {
 	}
 }
 
-func (k Kit) asNew(t *testing.T, l *store.Shared, clock *enginetest.Clock, tick time.Duration) {
+func (k Kit) asNew(t *testing.T, l *checked, clock *enginetest.Clock, tick time.Duration) {
 	t.Helper()
-	all := l.Law().Limit().Capacity()
+	all := l.shared.Law().Limit().Capacity()
 	d := mustTake(t, l, "drained", all)
 	if !d.Allowed || d.Remaining != 0 {
 		t.Fatalf("draining a new key: %+v", d)
@@ -94,7 +94,7 @@ func (k Kit) asNew(t *testing.T, l *store.Shared, clock *enginetest.Clock, tick 
 	}
 }
 
-func mustTake(t *testing.T, l *store.Shared, key string, n int64) store.Decision {
+func mustTake(t *testing.T, l *checked, key string, n int64) store.Decision {
 	t.Helper()
 	d, err := l.Take(t.Context(), key, n)
 	if err != nil {
@@ -124,7 +124,7 @@ func ClockStep(t *testing.T, k Kit) {
 			usual := mustTake(t, l, "key", 1).RetryAfter
 			clock.Advance(-40 * time.Second)
 			d := mustTake(t, l, "key", 1)
-			longest := max(usual, l.Law().Numbers().Tick*time.Duration(2*l.Law().Numbers().Window))
+			longest := max(usual, l.shared.Law().Numbers().Tick*time.Duration(2*l.shared.Law().Numbers().Window))
 			if d.Allowed || d.RetryAfter > longest {
 				t.Fatalf("after the step: %+v, want a wait of %v at most", d, longest)
 			}

@@ -9,6 +9,7 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -32,6 +33,26 @@ type Kit struct {
 	Steps int
 	// Deadline is how long a call may take in the checks, 10 s if it is 0.
 	Deadline time.Duration
+	// Wrap, if not nil, puts a limiter over each of those that are checked, which has to decide as they
+	// do; it is on the storage that New returned last. Charges of an open size are not checked then.
+	Wrap func(tb testing.TB, l *store.Shared) store.Limiter
+}
+
+// checked is a limiter under test.
+type checked struct {
+	store.Limiter
+	shared *store.Shared
+}
+
+// takeUpTo takes least to most permits.
+func (c *checked) takeUpTo(ctx context.Context, key string, least, most int64) (d store.Decision, taken int64, err error) {
+	if least < most {
+		return c.shared.TakeUpTo(ctx, key, least, most)
+	}
+	if d, err = c.Take(ctx, key, least); d.Allowed {
+		taken = least
+	}
+	return d, taken, err
 }
 
 // Run makes all checks, as subtests: those of decisions by Apply, if there is one, and by
@@ -75,7 +96,7 @@ func (k Kit) hidden() Kit {
 }
 
 // limiter puts a limit on a storage. A failure of the store is an error of the test.
-func (k Kit) limiter(tb testing.TB, s store.Storage, l engine.Limit) *store.Shared {
+func (k Kit) limiter(tb testing.TB, s store.Storage, l engine.Limit) *checked {
 	tb.Helper()
 	deadline := k.Deadline
 	if deadline == 0 {
@@ -94,5 +115,8 @@ func (k Kit) limiter(tb testing.TB, s store.Storage, l engine.Limit) *store.Shar
 			tb.Error(err)
 		}
 	})
-	return shared
+	if k.Wrap == nil {
+		return &checked{shared, shared}
+	}
+	return &checked{k.Wrap(tb, shared), shared}
 }
