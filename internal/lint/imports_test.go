@@ -34,7 +34,8 @@ var allowed = map[string]allowance{
 
 	"engine/enginetest": {own: []string{"engine"}},
 
-	"store":           {own: []string{"atomicstate", "engine"}}, // the laws on words elsewhere
+	"store":           {own: []string{"atomicstate", "engine"}},                                   // the laws on words elsewhere
+	"store/hybrid":    {own: []string{"engine", "evict", "store"}, external: []string{xsyncPath}}, // leases over a store
 	"store/storetest": {own: []string{"engine", "engine/enginetest", "internal/oracle", "store"}},
 
 	"internal/faultproxy": {}, // a TCP proxy that misbehaves, for the tests of stores
