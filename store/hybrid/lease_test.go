@@ -98,6 +98,24 @@ func TestNothingOutlivesALease(t *testing.T) {
 	})
 }
 
+// TestALifeBeginsWhenItIsAskedFor, not when it comes: the charge may have been made at once.
+func TestALifeBeginsWhenItIsAskedFor(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		h := r.process(perSecond())
+		for h.Stats().Leased == 0 { // all at once, until one asks for a lease as well
+			if h.Stats().Calls == 2 {
+				r.faulty.SetAfter(storetest.Delay(10 * time.Millisecond))
+			}
+			r.take(h)
+		}
+		require.Positive(r, h.Stats().Held)
+		time.Sleep(life - 10*time.Millisecond - 1)
+		require.Equal(r, store.SourceLease, r.peek(h).Source)
+		time.Sleep(1)
+		require.Equal(r, store.SourceStore, r.peek(h).Source)
+	})
+}
+
 // TestAPartitionSpendsWhatIsHeld, and then follows the policy.
 func TestAPartitionSpendsWhatIsHeld(t *testing.T) {
 	inBubble(t, func(r *rig) {
@@ -216,7 +234,8 @@ func TestStoreClockSteps(t *testing.T) {
 						admitted++
 					}
 				}
-				require.InDelta(t, 1000, admitted, 100, "the key works again, from full, with nothing on top")
+				require.Greater(t, admitted, 500, "the key works again, from full")
+				require.LessOrEqual(t, admitted, 1000+100, "and has nothing on top")
 			})
 		})
 	}

@@ -218,6 +218,25 @@ func TestCloseEndsEverything(t *testing.T) {
 	})
 }
 
+// TestWhatComesAfterCloseIsDropped: a caller's request that is under way meanwhile.
+func TestWhatComesAfterCloseIsDropped(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		h := r.process(perSecond())
+		r.warm(h)
+		time.Sleep(life)
+		r.faulty.SetBefore(storetest.Delay(5 * time.Millisecond))
+		before := h.Stats()
+		var caller sync.WaitGroup
+		caller.Go(func() { require.True(r, r.take(h).Allowed) })
+		time.Sleep(time.Millisecond)
+		require.NoError(r, h.Close())
+		caller.Wait()
+		s := balanced(r.T, h)
+		require.Greater(r, s.Leased, before.Leased, "the request was one for a lease")
+		require.Zero(r, s.Held)
+	})
+}
+
 // TestBatch: hot keys from their leases, others by the store in one round trip, and keys get hot by
 // batches too.
 func TestBatch(t *testing.T) {

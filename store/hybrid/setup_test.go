@@ -62,6 +62,14 @@ func (r *rig) take(l store.Limiter) store.Decision {
 	return d
 }
 
+// peek looks at "key".
+func (r *rig) peek(l store.Limiter) store.Decision {
+	r.Helper()
+	d, err := l.Peek(r.Context(), "key")
+	require.NoError(r, err)
+	return d
+}
+
 // warm makes "key" hot: 40 calls, one each 2 ms, all admitted.
 func (r *rig) warm(l store.Limiter) {
 	r.Helper()

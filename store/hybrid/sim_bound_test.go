@@ -14,7 +14,6 @@ type event struct {
 	at      time.Duration
 	permits int64   // admitted
 	extra   float64 // permits that a fault of the store's may add: a step of its clock, a loss of its state
-	local   bool    // admitted by a process on its own
 }
 
 // history is what happened in a run.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/store"
+	"github.com/penstock-go/penstock/store/hybrid"
 )
 
 // chargeKey is under what a call's context carries its charge.
@@ -28,8 +29,7 @@ var errLost = errors.New("connection reset")
 
 // pass waits for d, or as long as a store that does not answer takes, or until ctx ends.
 func (w *wire) pass(ctx context.Context, d time.Duration) error {
-	world := w.node.world
-	for d = max(d, world.frozen-world.now()); d > 0; d = world.frozen - world.now() {
+	for d = max(d, w.frozen()); d > 0; d = w.frozen() {
 		timer := time.NewTimer(d)
 		select {
 		case <-timer.C:
@@ -39,6 +39,34 @@ func (w *wire) pass(ctx context.Context, d time.Duration) error {
 		}
 	}
 	return nil
+}
+
+// frozen returns how long the store will not answer.
+func (w *wire) frozen() time.Duration {
+	world := w.node.world
+	world.mu.Lock()
+	defer world.mu.Unlock()
+	return world.frozen - world.now()
+}
+
+// fate is what happens to an operation.
+type fate struct {
+	there, back   time.Duration
+	cut, refuses  bool // does not arrive: is refused, or hangs
+	lost          bool // its reply does not arrive
+	arrivesAnyhow bool // even if its caller's time is up on the way
+}
+
+func (w *wire) fate() (f fate) {
+	world := w.node.world
+	world.mu.Lock()
+	defer world.mu.Unlock()
+	rnd, slow := world.plan.rnd, int64(world.plan.slow)+1
+	f.there, f.back = time.Duration(rnd.Int64N(slow)), time.Duration(rnd.Int64N(slow))
+	f.cut, f.refuses = world.now() < w.cut, w.refuses
+	f.arrivesAnyhow = rnd.IntN(2) == 0
+	f.lost = rnd.IntN(2) == 0 && world.now() < w.loses
+	return f
 }
 
 // Apply makes the ops, at the other end of the wire.
@@ -52,31 +80,28 @@ func (w *wire) Apply(ctx context.Context, ops []store.Op, results []store.Result
 }
 
 func (w *wire) apply(ctx context.Context, ops []store.Op, results []store.Result) error {
-	world := w.node.world
-	rnd, p := world.plan.rnd, world.plan
-	there, back := time.Duration(rnd.Int64N(int64(p.slow)+1)), time.Duration(rnd.Int64N(int64(p.slow)+1))
-	late := rnd.IntN(2) == 0
-	if world.now() < w.cut {
-		if w.refuses {
+	f := w.fate()
+	if f.cut {
+		if f.refuses {
 			return store.ErrUnavailable
 		}
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	if err := w.pass(ctx, there); err != nil {
-		if late { // it has arrived all the same
+	if err := w.pass(ctx, f.there); err != nil {
+		if f.arrivesAnyhow {
 			w.Memory.Apply(context.WithoutCancel(ctx), ops, results)
 		}
 		return err
 	}
 	w.Memory.Apply(context.WithoutCancel(ctx), ops, results)
 	if c, ok := ctx.Value(chargeKey{}).(*charge); ok {
-		c.at = world.now()
+		c.at = w.node.world.now()
 	}
-	if world.now() < w.loses && late {
+	if f.lost {
 		return errLost
 	}
-	return w.pass(ctx, back)
+	return w.pass(ctx, f.back)
 }
 
 // deed is something that happens in a run.
@@ -92,7 +117,8 @@ func (w *world) schedule() (deeds []deed) {
 		deeds = append(deeds, n.traffic()...)
 	}
 	for range 1 + p.rnd.IntN(3) {
-		deeds = append(deeds, w.hoard(time.Duration(p.rnd.Int64N(int64(p.length))))...)
+		attack := []func(time.Duration) []deed{w.hoard, w.relay}[p.rnd.IntN(2)]
+		deeds = append(deeds, attack(time.Duration(p.rnd.Int64N(int64(p.length))))...)
 	}
 	if !p.calm {
 		for range 1 + p.rnd.IntN(8) {
@@ -134,16 +160,15 @@ func (n *node) steady(from, to time.Duration, share float64) (deeds []deed) {
 
 // burst makes calls of k permits at one instant until some are refused one after the other.
 func (n *node) burst(k int64, calls int) {
-	n.refused = 0
-	for range calls {
-		if n.call(k); n.refused > 3 {
+	for i := range calls {
+		if n.call(k); n.refusals() > min(i, 3) {
 			return
 		}
 	}
 }
 
-// hoard is the worst that can be made of leases: all nodes are busy, so that their leases are large; they
-// wait for the bucket to fill while they hold what they have; then all burst at one instant.
+// hoard is bad for leases: all nodes are busy, so that their leases are large; they wait for the bucket to
+// fill while they hold what they have; then all burst at one instant.
 func (w *world) hoard(at time.Duration) (deeds []deed) {
 	p := w.plan
 	for _, n := range w.nodes {
@@ -156,6 +181,38 @@ func (w *world) hoard(at time.Duration) (deeds []deed) {
 	return deeds
 }
 
+// relay is worse: one node after the other calls until it holds as much as it may, and keeps it; then
+// all burst at one instant.
+func (w *world) relay(at time.Duration) (deeds []deed) {
+	p := w.plan
+	for _, n := range w.nodes {
+		deeds = append(deeds, n.steady(at, at+p.life/2, float64(p.nodes)*(0.5+p.rnd.Float64()))...)
+		at += p.life / 2
+		deeds = append(deeds, deed{at, n.topUp})
+		at += time.Duration(p.rnd.Int64N(int64(p.life)))
+	}
+	for _, n := range w.nodes {
+		deeds = append(deeds, deed{at, func() { n.burst(1, int(2*p.burst)) }})
+	}
+	return deeds
+}
+
+// topUp makes calls until nearly as much is held as may be.
+func (n *node) topUp() {
+	h, ok := n.process.(*hybrid.Limiter)
+	if !ok {
+		n.burst(1, 10)
+		return
+	}
+	_, most := h.Slack()
+	for i := range 3*int(min(most, 20)) + 10 {
+		if h.Stats().Held >= most-1 || n.refusals() > min(i, 3) {
+			return
+		}
+		n.call(1)
+	}
+}
+
 // fault draws one thing that goes wrong.
 func (w *world) fault() deed {
 	p := w.plan
@@ -163,7 +220,6 @@ func (w *world) fault() deed {
 	n := w.nodes[rnd.IntN(len(w.nodes))]
 	lasts := time.Duration(rnd.Int64N(int64(3*p.life))) + 1
 	do := []func(){
-		func() { n.boot() },
 		func() { n.wire.cut, n.wire.refuses = w.now()+lasts, lasts%2 == 0 },
 		func() { n.wire.loses = w.now() + lasts },
 		func() { n.asleep = w.now() + lasts },
@@ -171,17 +227,24 @@ func (w *world) fault() deed {
 		func() { w.step(lasts) },
 		func() { w.step(-lasts) },
 		w.lose,
-	}[rnd.IntN(8)]
+	}[rnd.IntN(7)]
 	if p.suspends && rnd.IntN(3) == 0 {
 		do = func() { n.asleep, n.suspended = w.now()+lasts, n.suspended+lasts }
 	}
+	crash := rnd.IntN(6) == 0
 	return deed{time.Duration(rnd.Int64N(int64(p.length))), func() {
+		if crash {
+			n.boot()
+			return
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
 		w.log.faults++
 		do()
 	}}
 }
 
-// step steps the store's clock. A step forward earns, a full bucket at most.
+// step steps the store's clock. A step forward earns, a full bucket at most. The caller holds mu.
 func (w *world) step(d time.Duration) {
 	w.clock.step(d)
 	if d > 0 {
@@ -189,7 +252,8 @@ func (w *world) step(d time.Duration) {
 	}
 }
 
-// lose makes the store forget the key, as a failover without the last writes does.
+// lose makes the store forget the key, as a failover without the last writes does. The caller
+// holds mu.
 func (w *world) lose() {
 	if err := w.memory.Put(w.Context(), w.shared.Key("key"), 0, store.Forever); err != nil {
 		w.Error(err)

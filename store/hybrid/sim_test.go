@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,11 +23,12 @@ import (
 
 const defaultRuns = 1000
 
+// runs returns how many: a tenth where each takes ten times as long.
 func runs(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("PENSTOCK_SIM_RUNS")
 	if text == "" {
-		if testing.Short() {
+		if testing.Short() || raceEnabled {
 			return defaultRuns / 10
 		}
 		return defaultRuns
@@ -63,7 +65,7 @@ func newPlan(seed uint64) *plan {
 	p.rate = int64(p.slack*float64(p.burst)) + 1 + rnd.Int64N(1<<(4+rnd.IntN(14)))
 	p.life = min(time.Second, time.Duration(p.slack*float64(p.burst)/float64(p.rate)*float64(time.Second)))
 	if rnd.IntN(2) == 0 {
-		p.maxLease = 2 + rnd.Int64N(max(1, int64(p.slack*float64(p.burst))/int64(p.nodes)))
+		p.maxLease = 2 + rnd.Int64N(max(1, int64(p.slack*float64(p.burst))/int64(p.nodes*(1+rnd.IntN(3)))))
 	}
 	if rnd.IntN(4) == 0 {
 		p.policy = store.LocalShare
@@ -72,6 +74,9 @@ func newPlan(seed uint64) *plan {
 	}
 	p.deadline = p.life/2 + time.Duration(rnd.Int64N(int64(4*p.life)))
 	p.slow = time.Duration(rnd.Int64N(int64(p.life)/(2+int64(rnd.IntN(30))) + 1))
+	if rnd.IntN(3) == 0 {
+		p.slow = 0
+	}
 	p.length = 12 * p.life
 	return p
 }
@@ -108,11 +113,11 @@ type world struct {
 	shared *store.Shared // without faults, to lose the key's state
 	nodes  []*node
 	build  build
+	all    []process
+
+	mu     sync.Mutex // of what follows, of the plan's rnd, and of nodes and wires
 	log    history
 	frozen time.Duration // the store answers nobody before
-
-	all  []process
-	done chan struct{}
 }
 
 // node is a machine with a process.
@@ -127,7 +132,11 @@ type node struct {
 }
 
 // Now is the machine's monotonic clock.
-func (n *node) Now() time.Duration { return n.world.now() - n.suspended }
+func (n *node) Now() time.Duration {
+	n.world.mu.Lock()
+	defer n.world.mu.Unlock()
+	return n.world.now() - n.suspended
+}
 
 func (w *world) now() time.Duration { return time.Since(w.start) }
 
@@ -135,29 +144,45 @@ func (w *world) now() time.Duration { return time.Since(w.start) }
 func simulate(t *testing.T, seed uint64, build build) (v verdict) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlan(seed)
-		w := &world{T: t, plan: p, start: time.Now(), build: build, clock: &stepping{origin: time.Now()}}
-		w.memory = store.NewMemory(time.Microsecond, w.clock)
-		w.shared = w.connect(w.memory)
-		for range p.nodes {
-			n := &node{world: w}
-			n.wire = &wire{Memory: w.memory, node: n}
-			w.nodes = append(w.nodes, n)
-			n.boot()
-		}
-		for _, e := range w.schedule() {
-			time.Sleep(max(0, e.at-w.now()))
-			synctest.Wait()
-			e.do()
-			synctest.Wait()
-		}
-		for _, process := range w.all {
-			require.NoError(t, process.Close())
-		}
-		time.Sleep(2 * p.deadline) // calls under way
-		v = w.log.judge(p)
+		w := newWorld(t, newPlan(seed), build)
+		w.run(w.schedule())
+		v = w.judge()
 	})
 	return v
+}
+
+func newWorld(t *testing.T, p *plan, build build) *world {
+	t.Helper()
+	w := &world{T: t, plan: p, start: time.Now(), build: build, clock: &stepping{origin: time.Now()}}
+	w.memory = store.NewMemory(time.Microsecond, w.clock)
+	w.shared = w.connect(w.memory)
+	for range p.nodes {
+		n := &node{world: w}
+		n.wire = &wire{Memory: w.memory, node: n}
+		w.nodes = append(w.nodes, n)
+		n.boot()
+	}
+	return w
+}
+
+// run lets everything happen, in order, and waits for its end.
+func (w *world) run(deeds []deed) {
+	for _, e := range deeds {
+		time.Sleep(max(0, e.at-w.now()))
+		synctest.Wait()
+		e.do()
+		synctest.Wait()
+	}
+	for _, process := range w.all {
+		require.NoError(w, process.Close())
+	}
+	time.Sleep(2 * w.plan.deadline) // calls under way
+}
+
+func (w *world) judge() verdict {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.log.judge(w.plan)
 }
 
 func (w *world) connect(s store.Storage) *store.Shared {
@@ -173,43 +198,63 @@ func (w *world) connect(s store.Storage) *store.Shared {
 // boot starts a process; if there was one, that has crashed.
 func (n *node) boot() {
 	w := n.world
+	process := w.build(w.T, w.connect(n.wire), w.plan, n)
+	w.all = append(w.all, process)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	n.life++
-	n.process = w.build(w.T, w.connect(n.wire), w.plan, n)
-	w.all = append(w.all, n.process)
+	n.process = process
 }
 
-// call makes a call of k permits, in a goroutine of its own, and notes what was admitted: a decision of
-// the store at the time of the charge, one from a lease at the time of the call.
+// call makes a call of k permits, in a goroutine of its own.
 func (n *node) call(k int64) {
-	w, life, process := n.world, n.life, n.process
-	if w.now() < n.asleep {
+	w := n.world
+	w.mu.Lock()
+	life, process, asleep := n.life, n.process, w.now() < n.asleep
+	w.mu.Unlock()
+	if asleep {
 		return
 	}
 	go func() {
 		charge := &charge{}
 		d, err := process.Take(context.WithValue(w.Context(), chargeKey{}, charge), "key", k)
-		if n.life != life { // crashed: nobody hears the answer
-			return
-		}
-		n.refused++
-		if err != nil || !d.Allowed {
-			return
-		}
-		n.refused = 0
-		switch at := w.now(); d.Source {
-		case store.SourceStore:
-			w.log.add(event{at: charge.at, permits: k})
-		case store.SourceLease:
-			w.log.leased += k
-			w.log.add(event{at: at, permits: k})
-		case store.SourceLocal:
-			w.log.local = true
-			w.log.add(event{at: at, permits: k, local: true})
-		default:
-			w.Errorf("admitted by %v", d.Source)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if n.life == life { // else it has crashed: nobody hears the answer
+			n.answered(k, d, err, charge)
 		}
 	}()
 	synctest.Wait()
+}
+
+// answered notes what was admitted: a decision of the store at the time of the charge, one from a lease at
+// the time of the call. The caller holds world.mu.
+func (n *node) answered(k int64, d store.Decision, err error, charge *charge) {
+	w := n.world
+	n.refused++
+	if err != nil || !d.Allowed {
+		return
+	}
+	n.refused = 0
+	switch at := w.now(); d.Source {
+	case store.SourceStore:
+		w.log.add(event{at: charge.at, permits: k})
+	case store.SourceLease:
+		w.log.leased += k
+		w.log.add(event{at: at, permits: k})
+	case store.SourceLocal:
+		w.log.local = true
+		w.log.add(event{at: at, permits: k})
+	default:
+		w.Errorf("admitted by %v", d.Source)
+	}
+}
+
+// refusals returns how many calls were refused one after the other.
+func (n *node) refusals() int {
+	n.world.mu.Lock()
+	defer n.world.mu.Unlock()
+	return n.refused
 }
 
 // TestSimulation: no run admits more than the bound in any window.
