@@ -54,11 +54,11 @@ func (l *Limiter) settle(e *entry, now int64) {
 	l.note(e, now)
 	if a := e.current.Load(); a != nil && over(a, now) {
 		e.current.Store(nil)
-		l.retire(e, a)
+		l.retire(a)
 	}
 	if a := e.next; a != nil && over(a, now) {
 		e.next = nil
-		l.retire(e, a)
+		l.retire(a)
 		l.asked(e)
 	}
 	if e.current.Load() == nil && e.next != nil {
@@ -92,8 +92,8 @@ func (l *Limiter) note(e *entry, now int64) {
 }
 
 // retire ends a lease that nobody finds any more and counts what became of it. Whoever found
-// it before finds it empty. The caller holds mu.
-func (l *Limiter) retire(e *entry, a *lease) {
+// it before finds it empty. The caller holds entry.mu.
+func (l *Limiter) retire(a *lease) {
 	left := a.left.Swap(0)
 	l.counters.spent.Add(a.granted - left)
 	l.counters.wasted.Add(left)
@@ -102,11 +102,11 @@ func (l *Limiter) retire(e *entry, a *lease) {
 // drop ends everything that is held of a key. The caller holds mu.
 func (l *Limiter) drop(e *entry) {
 	if a := e.current.Swap(nil); a != nil {
-		l.retire(e, a)
+		l.retire(a)
 	}
 	if a := e.next; a != nil {
 		e.next = nil
-		l.retire(e, a)
+		l.retire(a)
 	}
 	e.refusal.Store(nil)
 	l.asked(e)

@@ -57,7 +57,6 @@ func New(shared *store.Shared, opts ...Option) (*Limiter, error) {
 	}
 	l := &Limiter{shared: shared, negative: o.negative, maxKeys: int64(o.maxKeys), plain: true}
 	l.time.init(o.clock)
-	l.counters.init()
 	l.refills.init()
 	l.table = newTable(l)
 	l.sweeper = evict.New(l.table, maxLife)
@@ -119,7 +118,6 @@ func (l *Limiter) fromMemory(d *store.Decision, e *entry, n int64) bool {
 		}
 	}
 	if r := e.refusal.Load(); r != nil && l.refuse(d, r, n, l.time.now()) {
-		l.counters.negative.Inc()
 		return true
 	}
 	return false

@@ -111,7 +111,7 @@ func TestALifeBeginsWhenItIsAskedFor(t *testing.T) {
 		require.Positive(r, h.Stats().Held)
 		time.Sleep(life - 10*time.Millisecond - 1)
 		require.Equal(r, store.SourceLease, r.peek(h).Source)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		require.Equal(r, store.SourceStore, r.peek(h).Source)
 	})
 }

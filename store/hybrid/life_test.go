@@ -218,23 +218,36 @@ func TestCloseEndsEverything(t *testing.T) {
 	})
 }
 
-// TestWhatComesAfterCloseIsDropped: a caller's request that is under way meanwhile.
-func TestWhatComesAfterCloseIsDropped(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		h := r.process(perSecond())
-		r.warm(h)
-		time.Sleep(life)
-		r.faulty.SetBefore(storetest.Delay(5 * time.Millisecond))
-		before := h.Stats()
-		var caller sync.WaitGroup
-		caller.Go(func() { require.True(r, r.take(h).Allowed) })
-		time.Sleep(time.Millisecond)
-		require.NoError(r, h.Close())
-		caller.Wait()
-		s := balanced(r.T, h)
-		require.Greater(r, s.Leased, before.Leased, "the request was one for a lease")
-		require.Zero(r, s.Held)
-	})
+// TestWhatComesTooLateIsDropped: what a request brings that is under way while the limiter is closed, or
+// the key reset.
+func TestWhatComesTooLateIsDropped(t *testing.T) {
+	for name, end := range map[string]func(*rig, *hybrid.Limiter) error{
+		"close": func(_ *rig, h *hybrid.Limiter) error { return h.Close() },
+		"reset": func(r *rig, h *hybrid.Limiter) error { return h.Reset(r.Context(), "key") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				h := r.process(perSecond())
+				r.warm(h)
+				time.Sleep(life)
+				r.faulty.SetAfter(func(ctx context.Context, call storetest.Call, key string) error {
+					if call == storetest.CallPut {
+						return nil
+					}
+					return storetest.Delay(5*time.Millisecond)(ctx, call, key)
+				})
+				before := h.Stats()
+				var caller sync.WaitGroup
+				caller.Go(func() { require.True(r, r.take(h).Allowed) })
+				time.Sleep(time.Millisecond)
+				require.NoError(r, end(r, h))
+				caller.Wait()
+				s := balanced(r.T, h)
+				require.Greater(r, s.Leased, before.Leased, "the request was one for a lease")
+				require.Zero(r, s.Held)
+			})
+		})
+	}
 }
 
 // TestBatch: hot keys from their leases, others by the store in one round trip, and keys get hot by

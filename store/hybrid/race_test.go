@@ -71,7 +71,7 @@ func anyCall(t *testing.T, h *hybrid.Limiter, rnd *rand.Rand, key string) (lease
 	n := 1 + rnd.Int64N(3)
 	switch r := rnd.IntN(1000); {
 	case r == 0:
-		_ = h.Reset(t.Context(), key) //nolint:errcheck // its reply may be lost
+		_ = h.Reset(t.Context(), key) // its reply may be lost
 	case r == 1:
 		h.Sweep()
 	case r == 2:
@@ -106,7 +106,7 @@ func TestStoreIsNeverOvercharged(t *testing.T) {
 		require.NoError(t, err)
 		h, err := hybrid.New(shared, hybrid.WithSlack(0.5))
 		require.NoError(t, err)
-		defer h.Close()
+		t.Cleanup(func() { require.NoError(t, h.Close()) })
 		for range 4 {
 			done.Go(func() {
 				for range calls() {

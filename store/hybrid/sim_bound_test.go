@@ -95,8 +95,8 @@ const tick = time.Microsecond
 // TestJudge: the check sees a violation where there is one.
 func TestJudge(t *testing.T) {
 	p := &plan{rate: 10, burst: 5, slack: 0.4, nodes: 1, life: 200 * time.Millisecond}
-	at := func(permits int64, ms time.Duration) event {
-		return event{at: ms * time.Millisecond, permits: permits}
+	at := func(permits, ms int64) event {
+		return event{at: time.Duration(ms) * time.Millisecond, permits: permits}
 	}
 	for _, c := range []struct {
 		events []event

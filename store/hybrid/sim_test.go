@@ -225,6 +225,11 @@ func (n *node) call(k int64) {
 		}
 	}()
 	synctest.Wait()
+	if h, ok := process.(*hybrid.Limiter); ok {
+		if _, most := h.Slack(); h.Stats().Held > most {
+			w.Errorf("%d permits are held, %d may be", h.Stats().Held, most)
+		}
+	}
 }
 
 // answered notes what was admitted: a decision of the store at the time of the charge, one from a lease at

@@ -54,9 +54,10 @@ func (l *Limiter) takeSlowly(ctx context.Context, key string, n int64) (store.De
 }
 
 // choose answers a call from what is held by now, or says how it goes on.
-func (l *Limiter) choose(e *entry, n int64, mayWait bool) (d store.Decision, f *flight, next way) {
+func (l *Limiter) choose(e *entry, n int64, mayWait bool) (store.Decision, *flight, way) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	var d store.Decision
 	now := l.time.now()
 	e.touched = now
 	l.settle(e, now)
@@ -64,7 +65,6 @@ func (l *Limiter) choose(e *entry, n int64, mayWait bool) (d store.Decision, f *
 		return d, nil, decided
 	}
 	if r := e.refusal.Load(); r != nil && l.refuse(&d, r, n, now) {
-		l.counters.negative.Inc()
 		return d, nil, decided
 	}
 	switch {
@@ -72,8 +72,8 @@ func (l *Limiter) choose(e *entry, n int64, mayWait bool) (d store.Decision, f *
 	case e.flight != nil:
 		return d, e.flight, wait
 	default:
-		if f = l.begin(e, n, now); f != nil {
-			return d, f, lead
+		if request := l.begin(e, n, now); request != nil {
+			return d, request, lead
 		}
 	}
 	return d, nil, alone
