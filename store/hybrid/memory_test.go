@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/penstock-go/penstock/engine"
+	"github.com/penstock-go/penstock/engine/enginetest"
 	"github.com/penstock-go/penstock/store"
 	"github.com/penstock-go/penstock/store/hybrid"
 )
@@ -28,7 +29,7 @@ func TestBytesAKey(t *testing.T) {
 	require.NoError(t, err)
 	shared, err := backend.Limiter("test", engine.TokenBucket(engine.PerHour(1000), 1000), store.WithPolicy(store.Closed))
 	require.NoError(t, err)
-	h, err := hybrid.New(shared)
+	h, err := hybrid.New(shared, hybrid.WithClock(enginetest.NewClock())) // stands still, so that no key is idle
 	require.NoError(t, err)
 	before := heap()
 	for _, key := range keys {
