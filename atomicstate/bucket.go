@@ -59,21 +59,41 @@ func NewBucket(tokens int64, per time.Duration, burst int64) (*Bucket, error) {
 		return nil, fmt.Errorf("%w: %d: use 0 or more", ErrBurst, burst)
 	}
 	b := &Bucket{burst: burst, tokens: tokens, per: nanos(per)}
-	if err := b.compile(); err != nil {
+	if err := b.compile(MaxCapacity); err != nil {
 		return nil, err
 	}
-	b.capacity = burst * b.unit
 	return b, nil
 }
 
-// compile sets the fraction L/W: the rate itself if it fits, else the nearest below.
-func (b *Bucket) compile() error {
+// Within returns the bucket compiled again with burst*W <= maxUnits, for a place that computes in
+// fewer bits: a store whose scripts know only floats is exact up to 2^53. The rate is the same where
+// it fits, else the nearest slower one. maxUnits is held to 1 .. [MaxCapacity]. Errors: [ErrTooLarge].
+func (b *Bucket) Within(maxUnits int64) (*Bucket, error) {
+	c := &Bucket{burst: b.burst, tokens: b.tokens, per: b.per}
+	if err := c.compile(min(max(1, maxUnits), MaxCapacity)); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// compile sets the fraction L/W: the rate itself if it fits, else the nearest below; and the
+// capacity, at most maxUnits.
+func (b *Bucket) compile(maxUnits int64) error {
 	divisor := gcd(uint64(b.tokens), uint64(b.per))
 	num, den := uint64(b.tokens)/divisor, uint64(b.per)/divisor
-	maxUnit := uint64(MaxCapacity) / uint64(max(1, b.burst))
+	maxUnit := uint64(maxUnits) / uint64(max(1, b.burst))
 	if maxUnit == 0 {
-		return fmt.Errorf("%w: burst %d: use at most %d", ErrTooLarge, b.burst, MaxCapacity)
+		return fmt.Errorf("%w: burst %d: use at most %d", ErrTooLarge, b.burst, maxUnits)
 	}
+	if err := b.fit(num, den, maxUnit, maxUnits); err != nil {
+		return err
+	}
+	b.capacity = b.burst * b.unit
+	return nil
+}
+
+// fit sets the fraction L/W from num/den, with W <= maxUnit.
+func (b *Bucket) fit(num, den, maxUnit uint64, maxUnits int64) error {
 	if num <= MaxRateUnits && den <= maxUnit {
 		b.rate, b.unit = num, int64(den)
 		return nil
@@ -82,16 +102,20 @@ func (b *Bucket) compile() error {
 	b.rate, b.unit = p, int64(q)
 	b.errorRate = shortfall(p, q, num, den)
 	if p == 0 || b.errorRate >= maxRelativeError {
-		return b.tooLarge(num, den)
+		return b.tooLarge(num, den, maxUnits)
 	}
 	return nil
 }
 
 // tooLarge says which number is too large, and how far it may go.
-func (b *Bucket) tooLarge(num, den uint64) error {
-	if num <= MaxRateUnits && den <= uint64(MaxCapacity) {
-		return fmt.Errorf("%w: %d tokens per %v with burst %d: at this rate use a burst of at most %d (what is refilled in 36 years)",
-			ErrTooLarge, b.tokens, time.Duration(b.per), b.burst, uint64(MaxCapacity)/den)
+func (b *Bucket) tooLarge(num, den uint64, maxUnits int64) error {
+	if num <= MaxRateUnits && den <= uint64(maxUnits) {
+		why := ""
+		if maxUnits == MaxCapacity {
+			why = " (what is refilled in 36 years)"
+		}
+		return fmt.Errorf("%w: %d tokens per %v with burst %d: at this rate use a burst of at most %d%s",
+			ErrTooLarge, b.tokens, time.Duration(b.per), b.burst, uint64(maxUnits)/den, why)
 	}
 	return fmt.Errorf("%w: %d tokens per %v with burst %d: the nearest rate below it that fits is %.3g %% slower; "+
 		"use a rounder rate or a smaller burst", ErrTooLarge, b.tokens, time.Duration(b.per), b.burst, 100*b.errorRate)
@@ -130,6 +154,11 @@ func (b *Bucket) Fresh(now int64) uint64 { return live(b.at(now)) }
 // Debt returns the units that word owes at now: 0 <= debt < 2^61.
 func (b *Bucket) Debt(word uint64, now int64) int64 {
 	return max(0, signed(word-b.at(now)))
+}
+
+// Owing returns the word that owes debt units at now, held to 0 .. [MaxDebt].
+func (b *Bucket) Owing(debt, now int64) uint64 {
+	return live(b.at(now) + uint64(min(max(0, debt), MaxDebt)))
 }
 
 // Take charges n >= 1 tokens at now. It is the whole decision: two multiplications and

@@ -24,6 +24,15 @@ func (f *FixedWindow) pack(index, count int64) uint64 {
 	return live(uint64(index)<<f.countBits | uint64(count))
 }
 
+// Counted returns the window in force at now and what it counts, as [FixedWindow.Word] takes them.
+func (f *FixedWindow) Counted(word uint64, now int64) (index, count int64) { return f.at(word, now) }
+
+// Word returns the word of the window index with count permits counted in it, cut at what a count
+// can hold.
+func (f *FixedWindow) Word(index, count int64) uint64 {
+	return f.pack(index, min(max(0, count), int64(f.mask())))
+}
+
 // at returns the window in force at now and what is counted in it: the word's own if now lies
 // in it or before it. The latter is so where permits were reserved in a window to come, and after
 // a step back of time: until that window begins nothing passes.

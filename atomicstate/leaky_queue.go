@@ -23,6 +23,15 @@ func NewLeakyQueue(tokens int64, per time.Duration, capacity int64) (*LeakyQueue
 	return &LeakyQueue{*b}, nil
 }
 
+// Within returns the queue compiled again as [Bucket.Within] does. Errors: [ErrTooLarge].
+func (q *LeakyQueue) Within(maxUnits int64) (*LeakyQueue, error) {
+	b, err := q.Bucket.Within(maxUnits)
+	if err != nil {
+		return nil, err
+	}
+	return &LeakyQueue{*b}, nil
+}
+
 // Delay returns how long the n permits whose charge at now led to word wait for their turn:
 // the time in which the backlog before them leaves, rounded up; [Never] if nothing ever leaves.
 func (q *LeakyQueue) Delay(word uint64, now, n int64) int64 {

@@ -39,6 +39,19 @@ func (s *SlidingWindow) pack(c counts) uint64 {
 	return live(uint64(c.index)<<(2*s.countBits) | uint64(c.prev)<<s.countBits | uint64(c.curr))
 }
 
+// Counted returns the window in force at now, what the window before it counts and what it counts
+// itself, as [SlidingWindow.Word] takes them.
+func (s *SlidingWindow) Counted(word uint64, now int64) (index, prev, curr int64) {
+	c := s.at(word, now)
+	return c.index, c.prev, c.curr
+}
+
+// Word returns the word of the window index with these counts, cut at what a count can hold.
+func (s *SlidingWindow) Word(index, prev, curr int64) uint64 {
+	most := int64(s.mask())
+	return s.pack(counts{index: index, prev: min(max(0, prev), most), curr: min(max(0, curr), most)})
+}
+
 // at reads word at now; a time before the word's window counts as its start. It lies there where
 // permits were reserved in a window to come, and after a step back of time: until that window
 // begins nothing passes.

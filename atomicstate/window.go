@@ -70,6 +70,13 @@ func (g *grid) horizon() int64 {
 	return windows * g.window
 }
 
+// Window returns the length of a window in the caller's units of time.
+func (g *grid) Window() int64 { return g.window }
+
+// CountBits returns how wide a count in a word is. With the length of the window it says whether
+// the words of two limits mean the same.
+func (g *grid) CountBits() int { return int(g.countBits) }
+
 // index returns the number of the window that holds now: floor(now / window).
 func (g *grid) index(now int64) int64 {
 	i := now / g.window

@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// charged is what a charge came to: the word and time on which it was decided, and how much was taken.
+type charged struct {
+	word  uint64
+	now   int64
+	taken int64
+}
+
+// charge takes least to most permits of a full key, or looks if both are 0. ctx has the deadline.
+func (s *Shared) charge(ctx context.Context, key string, least, most int64) (charged, error) {
+	if !s.applies {
+		return s.chargeByWord(ctx, key, least, most)
+	}
+	var c charged
+	err := s.backend.guarded(ctx, s.backend.node(key), func() (err error) {
+		ops, results := [1]Op{{Key: key, Law: s.law, Min: least, Max: most}}, [1]Result{}
+		s.backend.applier.Apply(ctx, ops[:], results[:])
+		c, err = s.applied(ops[0], results[0])
+		return err
+	})
+	return c, err
+}
+
+// applied reads the result of an op, and counts it if the store decided otherwise than the law would.
+func (s *Shared) applied(op Op, r Result) (charged, error) {
+	switch {
+	case r.Err != nil && op.Max == 0:
+		return charged{}, read(r.Err)
+	case r.Err != nil:
+		return charged{}, written(r.Err)
+	}
+	c := charged{s.law.Word(r.Before, r.Now), r.Now, r.Taken}
+	if _, taken := s.law.Take(c.word, c.now, op.Min, op.Max); taken != r.Taken {
+		s.counters.mismatches.Add(1)
+	}
+	return c, nil
+}
+
+// read classifies the error of a call that writes nothing.
+func read(err error) error {
+	if err == nil || errors.Is(err, ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+// written classifies the error of a call that writes.
+func written(err error) error {
+	if err == nil || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrUnknownOutcome) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
+}
+
+// TakeBatch makes each of the requests as Take would, for itself. If the store is an [Applier] that
+// accepts the limit they share one round trip and one deadline; else they are made one after the
+// other, each with a deadline of its own.
+func (s *Shared) TakeBatch(ctx context.Context, requests []Request) []Outcome {
+	outcomes := make([]Outcome, len(requests))
+	if !s.applies {
+		for i, r := range requests {
+			outcomes[i].Decision, outcomes[i].Err = s.Take(ctx, r.Key, r.N)
+		}
+		return outcomes
+	}
+	b := batch{shared: s, requests: requests, outcomes: outcomes, nodes: map[*gate]*visit{}}
+	b.run(ctx)
+	return outcomes
+}
