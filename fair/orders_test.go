@@ -70,7 +70,7 @@ func TestClaimsDoNotOverflow(t *testing.T) {
 	for i := range 5 {
 		c.add(&tenant[int]{key: i, order: uint64(i), claim: math.MaxInt64})
 	}
-	require.EqualValues(t, math.MaxInt64, c.before(tag{1, 0}))
+	require.Equal(t, int64(math.MaxInt64), c.before(tag{1, 0}))
 	require.EqualValues(t, 0, c.before(tag{}))
 }
 
