@@ -1,0 +1,18 @@
+module github.com/penstock-go/penstock/store/redis
+
+go 1.26.0
+
+replace github.com/penstock-go/penstock => ../../
+
+require (
+	github.com/penstock-go/penstock v0.0.0-00010101000000-000000000000
+	github.com/redis/go-redis/v9 v9.23.0
+	github.com/redis/rueidis v1.0.79
+)
+
+require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/puzpuzpuz/xsync/v3 v3.5.1 // indirect
+	go.uber.org/atomic v1.12.0 // indirect
+	golang.org/x/sys v0.48.0 // indirect
+)
