@@ -29,6 +29,8 @@ var (
 	getLua string
 	//go:embed lua/swap.lua
 	swapLua string
+	//go:embed lua/put.lua
+	putLua string
 )
 
 // script is a script and the name by which a server that has seen it knows it.
@@ -56,9 +58,9 @@ func shorten(lua string) string {
 
 // scripts are all scripts of a storage. They differ in where the time comes from.
 type scripts struct {
-	one       map[store.Kind]*script
-	all       *script
-	get, swap *script
+	one            map[store.Kind]*script
+	all            *script
+	get, swap, put *script
 }
 
 // newScripts puts the scripts together on a clock: Lua that sets now, and keep(key, value, at).
@@ -73,5 +75,6 @@ func newScripts(clock string) *scripts {
 		all:  newScript(clock, bucketLua, fixedLua, slidingLua, allLua),
 		get:  newScript(clock, wordLua, getLua),
 		swap: newScript(clock, wordLua, swapLua),
+		put:  newScript(clock, putLua),
 	}
 }

@@ -67,7 +67,7 @@ func (s *Storage) Get(ctx context.Context, key string) (store.Reading, error) {
 
 // CompareAndSwap writes next if the word is old.
 func (s *Storage) CompareAndSwap(ctx context.Context, key string, old, next uint64, ttl time.Duration) (store.Reading, bool, error) {
-	r := s.run(ctx, s.scripts.swap, key, bytesOf(old), bytesOf(next), millis(ttl))
+	r := s.run(ctx, s.scripts.swap, key, bytesOf(old), bytesOf(next), micros(ttl))
 	at, err := reading(&r)
 	return at, err == nil && r.numbers[1] == 1, err
 }
@@ -80,15 +80,9 @@ func (s *Storage) Put(ctx context.Context, key string, word uint64, ttl time.Dur
 	if word == 0 {
 		return s.client.remove(ctx, key)
 	}
-	r := s.run(ctx, putScript, key, bytesOf(word), millis(ttl))
+	r := s.run(ctx, s.scripts.put, key, bytesOf(word), micros(ttl))
 	return r.err
 }
-
-// putScript is SET, sent as scripts are.
-var putScript = newScript(`if ARGV[2] == '0' then redis.call('SET', KEYS[1], ARGV[1])
-else redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
-return {0}
-`)
 
 // run runs a script for one key.
 func (s *Storage) run(ctx context.Context, sc *script, key string, args ...string) reply {
@@ -121,13 +115,13 @@ func bytesOf(word uint64) string {
 	return string(b[:])
 }
 
-// millis returns a time to live in milliseconds, rounded up, and one more, since a server counts from
-// the beginning of the millisecond it is in; 0 is for ever.
-func millis(ttl time.Duration) string {
+// micros returns a time to live as scripts take it, rounded up; 0 is for ever. A script has no number
+// for more than maxTicks besides the time, 71 years.
+func micros(ttl time.Duration) string {
 	if ttl <= store.Forever {
 		return "0"
 	}
-	return strconv.FormatInt(int64((ttl-1)/time.Millisecond)+2, 10)
+	return strconv.FormatInt(min(int64((ttl-1)/tick)+1, maxTicks), 10)
 }
 
 // Close closes the client, if it is the storage's own.
