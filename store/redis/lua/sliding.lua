@@ -43,8 +43,7 @@ local function sliding_take(key, o, least, most)
   if not sliding_fits(prev, left, limit - curr - most, window) then
     taken = 0
     if least < most then
-      taken = math.min(most, math.max(0, limit - curr - math.ceil(prev * (left / window))))
-      while taken < most and sliding_fits(prev, left, limit - curr - taken - 1, window) do taken = taken + 1 end
+      taken = math.min(most, limit - curr - math.floor(prev * (left / window))) -- or one or two fewer
       while taken > 0 and not sliding_fits(prev, left, limit - curr - taken, window) do taken = taken - 1 end
       if taken < least then taken = 0 end
     end
@@ -53,6 +52,6 @@ local function sliding_take(key, o, least, most)
 end
 
 local function sliding_keep(key, o, taken, index, prev, curr)
-  curr = curr + taken
-  keep(key, struct.pack('<ddd', index, prev, curr), (index + (curr > 0 and 2 or 1)) * tonumber(ARGV[o + 1]))
+  -- What is written has a count of its own: it weighs until the end of the next window.
+  keep(key, struct.pack('<ddd', index, prev, curr + taken), (index + 2) * tonumber(ARGV[o + 1]))
 end
