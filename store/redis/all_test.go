@@ -83,7 +83,7 @@ func TestAllAtOnce(t *testing.T) {
 	for name, library := range libraries {
 		t.Run(name, func(t *testing.T) {
 			flush(t, cluster.Masters()...)
-			limits := map[string]engine.Limit{"few": long(25), "many": engine.FixedWindow(40, 365*24*time.Hour)}
+			limits := map[string]engine.Limit{"few": only(25), "many": engine.FixedWindow(40, 365*24*time.Hour)}
 			all, limiters := several(t, library(t, cluster.Addrs()...), limits, "few", "many")
 			var allowed atomic.Int64
 			var done sync.WaitGroup
@@ -110,7 +110,7 @@ func TestAllAtOnce(t *testing.T) {
 func TestAllRefuses(t *testing.T) {
 	server := redistest.Start(t)
 	s := connect(t, server.Addr)
-	all, limiters := several(t, s, map[string]engine.Limit{"a": long(5), "b": engine.Unlimited(), "c": engine.Blocked()}, "a", "b")
+	all, limiters := several(t, s, map[string]engine.Limit{"a": only(5), "b": engine.Unlimited(), "c": engine.Blocked()}, "a", "b")
 	d, err := all.Take(t.Context(), "key", 6)
 	require.NoError(t, err)
 	require.False(t, d.Allowed)
@@ -139,12 +139,12 @@ func TestAllAway(t *testing.T) {
 	s := connect(t, server.Addr)
 	backend, err := store.NewBackend(s)
 	require.NoError(t, err)
-	open, err := backend.Limiter("open", long(5), store.WithPolicy(store.Open))
+	open, err := backend.Limiter("open", only(5), store.WithPolicy(store.Open))
 	require.NoError(t, err)
-	local, err := backend.Limiter("local", long(3), store.WithPolicy(store.LocalShare))
+	local, err := backend.Limiter("local", only(3), store.WithPolicy(store.LocalShare))
 	require.NoError(t, err)
 	defer local.Close()
-	closed, err := backend.Limiter("closed", long(5), store.WithPolicy(store.Closed))
+	closed, err := backend.Limiter("closed", only(5), store.WithPolicy(store.Closed))
 	require.NoError(t, err)
 	server.Kill()
 	soft, err := NewAll(s, backend, open, local)

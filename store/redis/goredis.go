@@ -27,7 +27,9 @@ const reloadSlots = time.Second
 //
 // A cluster client sends commands again too when a connection breaks, whatever MaxRetries is. The
 // storage's commands say that they must not be. Errors: [store.ErrOption] for other clients, among
-// them a Ring, which has no say in which of its nodes a key is when one of them fails.
+// them a Ring, which begins a key anew on another node when one fails.
+//
+// go-redis writes each connection that it cannot make to a log of its own; redis.SetLogger sets that.
 func FromGoRedis(c goredis.UniversalClient) (*Storage, error) {
 	switch c := c.(type) {
 	case *goredis.Client:
@@ -45,12 +47,14 @@ func FromGoRedis(c goredis.UniversalClient) (*Storage, error) {
 func safeOptions(given *goredis.Options) *goredis.Options {
 	opt := *given
 	opt.MaxRetries, opt.ContextTimeoutEnabled, opt.DialerRetries = -1, true, 1
+	opt.PushNotificationProcessor = nil // that of the other client; a new one is made
 	return &opt
 }
 
 func safeClusterOptions(given *goredis.ClusterOptions) *goredis.ClusterOptions {
 	opt := *given
 	opt.MaxRetries, opt.ContextTimeoutEnabled, opt.DialerRetries = -1, true, 1
+	opt.PushNotificationProcessor = nil // as above
 	opt.ReadOnly, opt.RouteByLatency, opt.RouteRandomly = false, false, false
 	if opt.ClusterStateReloadInterval <= 0 || opt.ClusterStateReloadInterval > reloadSlots {
 		opt.ClusterStateReloadInterval = reloadSlots

@@ -4,7 +4,6 @@ package redis
 
 import (
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -70,12 +69,6 @@ func connectGoRedis(t testing.TB, addrs ...string) *Storage {
 // libraries are the two ways to connect.
 var libraries = map[string]func(testing.TB, ...string) *Storage{"rueidis": connect, "go-redis": connectGoRedis}
 
-// servers are the standalone server and the cluster that tests share which break nothing.
-type servers struct {
-	alone   *redistest.Server
-	cluster *redistest.Cluster
-}
-
 // flush empties a server, and lets it forget all scripts.
 func flush(t testing.TB, nodes ...*redistest.Server) {
 	t.Helper()
@@ -127,16 +120,7 @@ func ttl(t testing.TB, s *redistest.Server, key string) time.Duration {
 	return time.Duration(n) * time.Millisecond
 }
 
-// long is a limit of so many permits that no test waits for their return.
-func long(permits int64) engine.Limit {
-	return engine.TokenBucket(engine.Rate{Tokens: permits, Per: 365 * 24 * time.Hour}, permits)
-}
-
-func contains(lines []string, part string) (n int) {
-	for _, line := range lines {
-		if strings.Contains(line, part) {
-			n++
-		}
-	}
-	return n
+// only is a limit whose permits never return, so that all that was charged can be counted.
+func only(permits int64) engine.Limit {
+	return engine.TokenBucket(engine.Rate{Tokens: 0, Per: time.Second}, permits)
 }

@@ -53,7 +53,7 @@ func (c *Cluster) Addrs() []string {
 // WaitReady waits until every node sees the cluster whole, and every replica is in step.
 func (c *Cluster) WaitReady(t testing.TB) {
 	t.Helper()
-	for deadline := time.Now().Add(6 * startTimeout); !c.ready(); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(6 * startTimeout); !c.ready(); <-time.After(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the cluster is not ready: ", c.Nodes[0].Must(t, "CLUSTER", "NODES"))
 		}

@@ -95,7 +95,7 @@ func (s *Server) Restart(t testing.TB) {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(startTimeout); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(startTimeout); ; <-time.After(5 * time.Millisecond) {
 		if reply, err := s.Do("PING"); err == nil && reply == "+PONG" {
 			return
 		}
