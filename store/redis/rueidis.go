@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/redis/rueidis"
 
 	"github.com/penstock-go/penstock/store"
 )
-
-// dialTimeout is how long a connection may take to be made, where none was given: a caller waits no
-// longer than its deadline anyway, but the others that share the connection wait for the dialling.
-const dialTimeout = time.Second
 
 // New connects to Redis by a client of rueidis of its own: to one server, a cluster (which it finds
 // out), or by sentinels. Retries and the client-side cache are switched off, whatever opt says, and
@@ -25,9 +20,6 @@ func New(opt rueidis.ClientOption) (*Storage, error) {
 	opt.DisableRetry, opt.DisableCache = true, true
 	opt.SendToReplicas, opt.ReplicaSelector, opt.ReadNodeSelector = nil, nil, nil
 	opt.Standalone.ReplicaAddress = nil
-	if opt.Dialer.Timeout == 0 {
-		opt.Dialer.Timeout = dialTimeout
-	}
 	c, err := rueidis.NewClient(opt)
 	if err != nil {
 		return nil, fmt.Errorf("redis: connecting to %v: %w", opt.InitAddress, err)

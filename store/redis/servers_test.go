@@ -55,9 +55,11 @@ func connect(t testing.TB, addrs ...string) *Storage {
 // connectGoRedis makes a storage by go-redis.
 func connectGoRedis(t testing.TB, addrs ...string) *Storage {
 	t.Helper()
-	var c goredis.UniversalClient = goredis.NewClient(&goredis.Options{Addr: addrs[0]})
+	var c goredis.UniversalClient
 	if len(addrs) > 1 {
 		c = goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: addrs})
+	} else {
+		c = goredis.NewClient(&goredis.Options{Addr: addrs[0]})
 	}
 	s, err := FromGoRedis(c)
 	require.NoError(t, err)
