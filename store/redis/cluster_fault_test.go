@@ -168,3 +168,40 @@ func TestShardMap(t *testing.T) {
 	require.Empty(t, shardMap{}.name(7))
 	require.Empty(t, newShardMap([]slotRange{{0, 5, "a"}}).name(6))
 }
+
+// TestSlotMoves moves a slot from one master to another: while it moves (ASK) and afterwards (MOVED)
+// every call is charged once, one by one and in batches.
+func TestSlotMoves(t *testing.T) {
+	byEach(t, func(t *testing.T, connect func(testing.TB, ...string) *Storage) {
+		cluster := redistest.StartCluster(t, "5000")
+		s := connect(t, cluster.Addrs()...)
+		l := limiter(t, s, only(plenty), patient())
+		left(t, l, "moving")
+		key := l.Key("moving")
+		slot, from := fmt.Sprint(slotOf(key)), masterOf(t, cluster, key)
+		var to *redistest.Server
+		for _, m := range cluster.Masters() {
+			if m != from {
+				to = m
+			}
+		}
+		run := &load{}
+		calls := func() {
+			run.take(t.Context(), l, "moving")
+			for _, o := range l.TakeBatch(t.Context(), []store.Request{{Key: "moving", N: 1}, {Key: "moving", N: 1}}) {
+				run.count(o.Decision, o.Err, 0)
+			}
+		}
+		to.Must(t, "CLUSTER", "SETSLOT", slot, "IMPORTING", from.Must(t, "CLUSTER", "MYID"))
+		from.Must(t, "CLUSTER", "SETSLOT", slot, "MIGRATING", to.Must(t, "CLUSTER", "MYID"))
+		calls() // the key is not there: ASK
+		require.Positive(t, to.Calls(t, "asking"))
+		for _, s := range []*redistest.Server{to, from} {
+			s.Must(t, "CLUSTER", "SETSLOT", slot, "NODE", to.Must(t, "CLUSTER", "MYID"))
+		}
+		calls()
+		run.report(t)
+		require.EqualValues(t, 6, run.allowed.Load())
+		require.EqualValues(t, plenty-6, left(t, l, "moving"))
+	})
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/penstock-go/penstock/store"
 	"github.com/penstock-go/penstock/store/redis/internal/redistest"
 	"github.com/penstock-go/penstock/store/storetest"
+	"github.com/penstock-go/penstock/store/storetest/lineartest"
 )
 
 // kit is that of a storage on servers which it empties each time.
@@ -30,6 +31,17 @@ func TestConformance(t *testing.T) {
 	for name, library := range libraries {
 		t.Run(name, func(t *testing.T) {
 			storetest.Run(t, kit(library, []*redistest.Server{server}, server.Addr))
+		})
+	}
+}
+
+// TestLinearizable checks histories of calls that overlap, some of which fail before or after they are
+// executed.
+func TestLinearizable(t *testing.T) {
+	server := redistest.Start(t)
+	for name, library := range libraries {
+		t.Run(name, func(t *testing.T) {
+			lineartest.Run(t, kit(library, []*redistest.Server{server}, server.Addr))
 		})
 	}
 }

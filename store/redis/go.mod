@@ -2,10 +2,14 @@ module github.com/penstock-go/penstock/store/redis
 
 go 1.26.0
 
-replace github.com/penstock-go/penstock => ../../
+replace (
+	github.com/penstock-go/penstock => ../../
+	github.com/penstock-go/penstock/store/storetest/lineartest => ../storetest/lineartest
+)
 
 require (
 	github.com/penstock-go/penstock v0.0.0-00010101000000-000000000000
+	github.com/penstock-go/penstock/store/storetest/lineartest v0.0.0-00010101000000-000000000000
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/redis/rueidis v1.0.79
 	github.com/stretchr/testify v1.12.1
