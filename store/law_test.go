@@ -161,6 +161,20 @@ func TestSettle(t *testing.T) {
 	}
 }
 
+// TestBefore1970: a clock that is not set yet counts windows from below.
+func TestBefore1970(t *testing.T) {
+	for _, limit := range []engine.Limit{engine.FixedWindow(5, time.Second), engine.SlidingWindow(5, time.Second)} {
+		l := law(t, limit, time.Microsecond)
+		for now := int64(-3_000_000); now < 0; now += 250_000 {
+			word, _ := l.Take(0, now, 3, 3)
+			state := l.State(word, now)
+			require.Equal(t, state, l.SettleState(state, now))
+			require.Equal(t, int64(2), l.Describe(l.Word(state, now), now, 1).Remaining)
+			require.NotEqual(t, state, l.SettleState(state, now-1_000_000))
+		}
+	}
+}
+
 // TestForeignWords: what is no word is taken as new.
 func TestForeignWords(t *testing.T) {
 	l, now := law(t, engine.TokenBucket(engine.PerSecond(1), 5), time.Microsecond), nowIn(time.Microsecond)

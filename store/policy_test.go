@@ -124,6 +124,7 @@ func TestNotExecutedIsMadeOnceMore(t *testing.T) {
 		d, err := l.Take(t.Context(), "key", 1)
 		require.NoError(t, err)
 		require.Equal(t, int64(4), d.Remaining)
+		refusals = 1
 		outcome := l.TakeBatch(t.Context(), []store.Request{{Key: "key", N: 1}})[0]
 		require.NoError(t, outcome.Err)
 
@@ -252,5 +253,47 @@ func TestCallerLeaves(t *testing.T) {
 			require.False(t, d.Allowed)
 		}
 		require.Zero(t, l.Stats().OpenBreakers)
+	})
+}
+
+// TestBatchCountsOnce: however many of its calls fail, a batch is one call to a node, also as the probe
+// of an open breaker, and calls for other keys make up for one that is throttled.
+func TestBatchCountsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		faulty := storetest.NewFaulty(store.NewMemory(time.Microsecond, nil))
+		l := limiter(t, faulty, engine.TokenBucket(engine.PerHour(1), 100), store.WithPolicy(store.Closed))
+		requests := make([]store.Request, 10)
+		for i := range requests {
+			requests[i] = store.Request{Key: fmt.Sprint(i), N: 1}
+		}
+		count := func() (failed int) {
+			for _, o := range l.TakeBatch(t.Context(), requests) {
+				if o.Err != nil {
+					failed++
+				}
+			}
+			return failed
+		}
+		faulty.SetBefore(fails(errReset))
+		for i := range 5 {
+			require.Zero(t, l.Stats().OpenBreakers, "batch %d", i)
+			require.Equal(t, 10, count())
+		}
+		require.Equal(t, 1, l.Stats().OpenBreakers)
+		faulty.SetBefore(nil)
+		require.Equal(t, 10, count(), "the breaker is open")
+		time.Sleep(time.Second)
+		require.Zero(t, count(), "a batch is one probe")
+		require.Zero(t, l.Stats().OpenBreakers)
+		faulty.SetBefore(func(_ context.Context, _ storetest.Call, key string) error {
+			if key == l.Key("9") {
+				return errReset
+			}
+			return nil
+		})
+		for range 30 {
+			require.Equal(t, 1, count())
+		}
+		require.Zero(t, l.Stats().OpenBreakers, "the node answers")
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -45,7 +46,23 @@ func Minidyn(tb testing.TB) *Server {
 }
 
 // MinidynHandler returns the emulator itself, for tests that put something before it.
-func MinidynHandler() http.Handler { return minidyn.NewServer() }
+func MinidynHandler() http.Handler {
+	emulator := minidyn.NewServer()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), "TimeToLive") { // it answers these with plain text
+			Refuse(w, http.StatusBadRequest, "UnknownOperationException")
+			return
+		}
+		emulator.ServeHTTP(w, r)
+	})
+}
+
+// Refuse answers a request with an error of DynamoDB's.
+func Refuse(w http.ResponseWriter, status int, code string) {
+	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"__type":"com.amazonaws.dynamodb.v20120810#%s","message":"refused by the test"}`, code)
+}
 
 // Client returns a client of a server, with the SDK's default retries, which a store has to overrule. It has
 // an HTTP client of its own, whose connections end with the test.
