@@ -17,9 +17,9 @@ var emulators = map[string]func(testing.TB) *dynamodbtest.Server{
 }
 
 // kit is that of a server: each storage has a table of its own.
-func kit(server *dynamodbtest.Server) storetest.Kit {
+func kit(server *dynamodbtest.Server, steps int) storetest.Kit {
 	return storetest.Kit{
-		Steps: 300,
+		Steps: steps,
 		New: func(t *testing.T, clock engine.Clock) store.Storage {
 			t.Helper()
 			if clock == nil {
@@ -32,6 +32,6 @@ func kit(server *dynamodbtest.Server) storetest.Kit {
 
 func TestConformance(t *testing.T) {
 	for name, start := range emulators {
-		t.Run(name, func(t *testing.T) { storetest.Run(t, kit(start(t))) })
+		t.Run(name, func(t *testing.T) { storetest.Run(t, kit(start(t), 100)) })
 	}
 }

@@ -18,7 +18,8 @@ const (
 	partitionKey = "k"
 	collected    = "x" // the TTL attribute
 	tableWait    = 2 * time.Minute
-	tablePoll    = 200 * time.Millisecond
+	firstPoll    = 10 * time.Millisecond // doubled each time
+	lastPoll     = 2 * time.Second
 )
 
 // CreateTable makes a table that [Open] can use, billed by request, waits until it is ready, for up to two
@@ -48,9 +49,7 @@ func CreateTable(ctx context.Context, client *awsdynamodb.Client, table string) 
 
 // waitReady waits until a table is usable.
 func waitReady(ctx context.Context, client *awsdynamodb.Client, table string) error {
-	again := time.NewTicker(tablePoll)
-	defer again.Stop()
-	for {
+	for pause := firstPoll; ; pause = min(2*pause, lastPoll) {
 		found, err := client.DescribeTable(ctx, &awsdynamodb.DescribeTableInput{TableName: &table})
 		switch _, missing := errors.AsType[*types.ResourceNotFoundException](err); {
 		case err != nil && !missing:
@@ -58,9 +57,11 @@ func waitReady(ctx context.Context, client *awsdynamodb.Client, table string) er
 		case err == nil && found.Table == nil, err == nil && found.Table.TableStatus != types.TableStatusCreating:
 			return checkSchema(found.Table)
 		}
+		again := time.NewTimer(pause)
 		select {
 		case <-again.C:
 		case <-ctx.Done():
+			again.Stop()
 			return ctx.Err()
 		}
 	}

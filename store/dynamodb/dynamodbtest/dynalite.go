@@ -16,11 +16,11 @@ import (
 // DynaliteVersion is the version that the tests are made for.
 const DynaliteVersion = "4.0.0"
 
-// dynaliteScript serves from a folder on a port, 0 for any, says which, and ends when its standard input does:
+// dynaliteScript serves from a folder, or from memory, on a port, 0 for any, says which, and ends when its standard input does:
 // so that it never outlives the test, however that ends.
 const dynaliteScript = `
 const [folder, path, port] = process.argv.slice(1)
-const server = require(folder)({ path, createTableMs: 0, deleteTableMs: 0 })
+const server = require(folder)({ path: path || undefined, createTableMs: 0, deleteTableMs: 0 })
 server.listen(Number(port), '127.0.0.1', () => console.log('port ' + server.address().port))
 process.stdin.on('end', () => process.exit(0)).resume()
 `
@@ -53,9 +53,20 @@ func dynaliteFolder() (string, error) {
 	return folder, nil
 }
 
-// Dynalite starts an emulator in a process of its own, empty, that keeps its items in a folder. It ends with
+// Dynalite starts an emulator in a process of its own, empty, that keeps its items in memory. It ends with
 // the test. Where it is not installed the test is skipped, in CI it fails.
 func Dynalite(tb testing.TB) *Server {
+	tb.Helper()
+	return dynalite(tb, "")
+}
+
+// DynaliteOnDisk starts one that finds its items again when it is started again.
+func DynaliteOnDisk(tb testing.TB) *Server {
+	tb.Helper()
+	return dynalite(tb, tb.TempDir())
+}
+
+func dynalite(tb testing.TB, data string) *Server {
 	tb.Helper()
 	folder, err := dynaliteFolder()
 	if err != nil && os.Getenv("CI") != "" {
@@ -64,7 +75,7 @@ func Dynalite(tb testing.TB) *Server {
 	if err != nil {
 		tb.Skip(err)
 	}
-	p := &process{folder: folder, data: tb.TempDir(), port: "0"}
+	p := &process{folder: folder, data: data, port: "0"}
 	s := &Server{Name: "dynalite", process: p}
 	s.Start(tb)
 	s.URL = "http://" + net.JoinHostPort("127.0.0.1", p.port)

@@ -65,14 +65,18 @@ func Refuse(w http.ResponseWriter, status int, code string) {
 }
 
 // Client returns a client of a server, with the SDK's default retries, which a store has to overrule. It has
-// an HTTP client of its own, whose connections end with the test.
-func Client(tb testing.TB, url string) *dynamodb.Client {
+// an HTTP client of its own, whose connections end with the test; wrap puts something before that.
+func Client(tb testing.TB, url string, wrap ...func(http.RoundTripper) http.RoundTripper) *dynamodb.Client {
 	tb.Helper()
 	const connections = 128 // as many as there may be callers: those above are closed after each call
 	transport := &http.Transport{MaxIdleConns: connections, MaxIdleConnsPerHost: connections}
 	tb.Cleanup(transport.CloseIdleConnections)
+	var trips http.RoundTripper = transport
+	for _, w := range wrap {
+		trips = w(trips)
+	}
 	return dynamodb.New(dynamodb.Options{
-		Region: "eu-west-1", BaseEndpoint: &url, HTTPClient: &http.Client{Transport: transport},
+		Region: "eu-west-1", BaseEndpoint: &url, HTTPClient: &http.Client{Transport: trips},
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "none", SecretAccessKey: "none"}, nil
 		}),
