@@ -57,7 +57,8 @@ func (a *attempt) handle(ctx context.Context, in middleware.DeserializeInput, ne
 	})
 	began, sent := time.Now(), a.store.clock.Now()
 	out, metadata, err := next.HandleDeserialize(ctx, in)
-	if response, ok := out.RawResponse.(*smithyhttp.Response); ok && response != nil && response.Response != nil {
+	response, ok := out.RawResponse.(*smithyhttp.Response)
+	if ok && response != nil && response.Response != nil && response.StatusCode != 0 { // 0: there was no answer, this stands for it
 		a.status = response.StatusCode
 		a.store.skew.observe(began, sent, a.store.clock.Now(), response.Header.Get("Date"))
 	}

@@ -133,6 +133,19 @@ func (s *Store) CompareAndSwap(ctx context.Context, key string, old, next uint64
 	if _, _, err := s.measure(ctx, key); err != nil {
 		return store.Reading{}, false, err
 	}
+	for range maxTries {
+		at, ok, err := s.swap(ctx, key, old, next, ttl)
+		if err != nil || ok || at.Word != old {
+			return at, ok, err
+		}
+		// It was another word, and was old again when it was read: no instant had both.
+	}
+	return store.Reading{}, false, fmt.Errorf("%w: dynamodb: %d tries", store.ErrContended, maxTries)
+}
+
+// swap sends a CompareAndSwap once. Where the server does not tell on what it failed the reading is of a moment
+// later.
+func (s *Store) swap(ctx context.Context, key string, old, next uint64, ttl time.Duration) (store.Reading, bool, error) {
 	now := s.now()
 	in := s.put(key, next, ttl, now)
 	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
