@@ -98,9 +98,9 @@ func TestAnswers(t *testing.T) {
 			require.ErrorIs(t, err, c.want)
 			require.False(t, d.Allowed)
 			require.Equal(t, int64(c.sent), sent.Load())
-			require.Equal(t, c.want == store.ErrUnknownOutcome, !isUnavailable(err), "%v", err)
+			require.Equal(t, errors.Is(c.want, store.ErrUnknownOutcome), !errors.Is(err, store.ErrUnavailable), "%v", err)
 			open := 1
-			if c.want == store.ErrThrottled {
+			if errors.Is(c.want, store.ErrThrottled) {
 				open = 0
 			}
 			require.Equal(t, open, l.Stats().OpenBreakers)
@@ -169,8 +169,6 @@ func TestServersDate(t *testing.T) {
 		return err == nil
 	}, patient, 50*time.Millisecond)
 }
-
-func isUnavailable(err error) bool { return errors.Is(err, store.ErrUnavailable) }
 
 // noCredentials are some that cannot be had.
 type noCredentials struct{}

@@ -65,35 +65,38 @@ func TestClocksApart(t *testing.T) {
 // TestCollection: the time at which DynamoDB may collect an item lies an hour after the one at which it equals a
 // new one, and not much later; a limit that never refills is not collected.
 func TestCollection(t *testing.T) {
-	eachEmulator(t, func(t *testing.T, server *dynamodbtest.Server) {
-		client := dynamodbtest.Client(t, server.URL)
-		table := dynamodbtest.Table(t, client)
-		clock := enginetest.NewClock()
-		now := time.Date(2026, 3, 4, 5, 6, 7, 8, time.UTC)
-		clock.Set(time.Duration(now.UnixNano()))
-		s := server.OpenTable(t, client, table, fakeTime(clock)...)
-		for _, limit := range []engine.Limit{
-			engine.TokenBucket(engine.PerSecond(10), 20), engine.GCRA(engine.PerHour(1), 24),
-			engine.FixedWindow(5, 24*time.Hour), engine.SlidingWindow(5, time.Hour),
-		} {
-			for way, storage := range map[string]store.Storage{"apply": s, "swap": store.WithoutApply(s)} {
-				l := on(t, storage, limit, store.WithDeadline(patient))
-				d, err := l.Take(t.Context(), "key", limit.Capacity())
-				require.NoError(t, err)
-				require.True(t, d.Allowed)
-				x, ok := collected(t, client, table, l.Key("key"))
-				require.True(t, ok)
-				late := x - now.Add(d.ResetAfter).Unix()
-				require.GreaterOrEqual(t, late, int64(3600), "%v by %s", limit, way)
-				require.LessOrEqual(t, late, int64(3602), "%v by %s", limit, way)
+	for name, start := range emulators {
+		t.Run(name, func(t *testing.T) {
+			server := start(t)
+			client := dynamodbtest.Client(t, server.URL)
+			table := dynamodbtest.Table(t, client)
+			clock := enginetest.NewClock()
+			now := time.Date(2026, 3, 4, 5, 6, 7, 8, time.UTC)
+			clock.Set(time.Duration(now.UnixNano()))
+			s := server.OpenTable(t, client, table, fakeTime(clock)...)
+			for _, limit := range []engine.Limit{
+				engine.TokenBucket(engine.PerSecond(10), 20), engine.GCRA(engine.PerHour(1), 24),
+				engine.FixedWindow(5, 24*time.Hour), engine.SlidingWindow(5, time.Hour),
+			} {
+				for way, storage := range map[string]store.Storage{"apply": s, "swap": store.WithoutApply(s)} {
+					l := on(t, storage, limit, store.WithDeadline(patient))
+					d, err := l.Take(t.Context(), "key", limit.Capacity())
+					require.NoError(t, err)
+					require.True(t, d.Allowed)
+					x, ok := collected(t, client, table, l.Key("key"))
+					require.True(t, ok)
+					late := x - now.Add(d.ResetAfter).Unix()
+					require.GreaterOrEqual(t, late, int64(3600), "%v by %s", limit, way)
+					require.LessOrEqual(t, late, int64(3602), "%v by %s", limit, way)
+				}
 			}
-		}
-		l := on(t, s, engine.TokenBucket(engine.Rate{Per: time.Second}, 1), store.WithDeadline(patient))
-		_, err := l.Take(t.Context(), "key", 1)
-		require.NoError(t, err)
-		_, ok := collected(t, client, table, l.Key("key"))
-		require.False(t, ok)
-	})
+			l := on(t, s, engine.TokenBucket(engine.Rate{Per: time.Second}, 1), store.WithDeadline(patient))
+			_, err := l.Take(t.Context(), "key", 1)
+			require.NoError(t, err)
+			_, ok := collected(t, client, table, l.Key("key"))
+			require.False(t, ok)
+		})
+	}
 }
 
 // collected returns the TTL attribute of an item.

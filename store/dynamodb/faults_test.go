@@ -46,17 +46,17 @@ func newBehind(t *testing.T, server *dynamodbtest.Server, opts ...store.Option) 
 	straight := dynamodbtest.Client(t, server.URL)
 	table := dynamodbtest.Table(t, straight)
 	b.direct = on(t, server.OpenTable(t, straight, table), plenty, store.WithDeadline(patient))
-	w, wrap := counted(t, server.URL)
+	w, wrap := counted()
 	b.wire = w
 	client := dynamodbtest.Client(t, "http://"+b.proxy.Addr(), wrap)
 	b.limiter = on(t, server.OpenTable(t, client, table), plenty, opts...)
 	return b
 }
 
-// used returns how many permits of a key have been charged.
-func (b *behind) used(t *testing.T, key string) int64 {
+// used returns how many permits of "key" have been charged.
+func (b *behind) used(t *testing.T) int64 {
 	t.Helper()
-	d, err := b.direct.Peek(t.Context(), key)
+	d, err := b.direct.Peek(t.Context(), "key")
 	require.NoError(t, err)
 	return d.Limit - d.Remaining
 }
@@ -68,84 +68,96 @@ var noBreaker = store.WithBreaker(store.Breaker{Failures: 1 << 30, MinCalls: 1 <
 // that were used before. Each call is executed once, sent once, and said to be unknown. (With the retries that
 // the client is configured to each would be charged three times, and reported as a success or not.)
 func TestLostReplies(t *testing.T) {
-	eachEmulator(t, func(t *testing.T, server *dynamodbtest.Server) {
-		b := newBehind(t, server, store.WithDeadline(patient), noBreaker)
-		const lost = 10
-		for i := range lost {
-			_, err := b.limiter.Peek(t.Context(), "key") // leaves an open connection
-			require.NoError(t, err)
-			b.proxy.Set(faultproxy.Fault{LoseReply: true})
-			d, err := b.limiter.Take(t.Context(), "key", 1)
-			b.proxy.Set(faultproxy.Fault{})
-			require.ErrorIs(t, err, store.ErrUnknownOutcome)
-			require.NotErrorIs(t, err, store.ErrUnavailable)
-			require.False(t, d.Allowed)
-			require.Equal(t, int64(i+1), b.used(t, "key"))
-		}
-		require.Equal(t, lost, b.proxy.Lost())
-		sent, _ := b.wire.counts("UpdateItem")
-		require.Equal(t, lost, sent)
-	})
+	for name, start := range emulators {
+		t.Run(name, func(t *testing.T) {
+			server := start(t)
+			b := newBehind(t, server, store.WithDeadline(patient), noBreaker)
+			const lost = 10
+			for i := range lost {
+				_, err := b.limiter.Peek(t.Context(), "key") // leaves an open connection
+				require.NoError(t, err)
+				b.proxy.Set(faultproxy.Fault{LoseReply: true})
+				d, err := b.limiter.Take(t.Context(), "key", 1)
+				b.proxy.Set(faultproxy.Fault{})
+				require.ErrorIs(t, err, store.ErrUnknownOutcome)
+				require.NotErrorIs(t, err, store.ErrUnavailable)
+				require.False(t, d.Allowed)
+				require.Equal(t, int64(i+1), b.used(t))
+			}
+			require.Equal(t, lost, b.proxy.Lost())
+			sent, _ := b.wire.counts("UpdateItem")
+			require.Equal(t, lost, sent)
+		})
+	}
 }
 
 // TestLateReplies: answers come after the deadline. Each call was executed once, and is said to be unknown.
 func TestLateReplies(t *testing.T) {
-	eachEmulator(t, func(t *testing.T, server *dynamodbtest.Server) {
-		b := newBehind(t, server, store.WithDeadline(200*time.Millisecond), noBreaker)
-		const late = 5
-		for range late {
-			_, err := b.limiter.Peek(t.Context(), "key") // else it would guess that the key is idle, in vain
-			require.NoError(t, err)
-			b.proxy.Set(faultproxy.Fault{DelayReply: 5 * time.Second})
-			_, err = b.limiter.Take(t.Context(), "key", 1)
-			b.proxy.Set(faultproxy.Fault{})
-			require.ErrorIs(t, err, store.ErrUnknownOutcome)
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-		}
-		sent, _ := b.wire.counts("UpdateItem")
-		require.Equal(t, late, sent)
-		require.Eventually(t, func() bool { return b.used(t, "key") == late }, patient, 10*time.Millisecond)
-	})
+	for name, start := range emulators {
+		t.Run(name, func(t *testing.T) {
+			server := start(t)
+			b := newBehind(t, server, store.WithDeadline(200*time.Millisecond), noBreaker)
+			const late = 5
+			for range late {
+				_, err := b.limiter.Peek(t.Context(), "key") // else it would guess that the key is idle, in vain
+				require.NoError(t, err)
+				b.proxy.Set(faultproxy.Fault{DelayReply: 5 * time.Second})
+				_, err = b.limiter.Take(t.Context(), "key", 1)
+				b.proxy.Set(faultproxy.Fault{})
+				require.ErrorIs(t, err, store.ErrUnknownOutcome)
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+			}
+			sent, _ := b.wire.counts("UpdateItem")
+			require.Equal(t, late, sent)
+			require.Eventually(t, func() bool { return b.used(t) == late }, patient, 10*time.Millisecond)
+		})
+	}
 }
 
 // TestLateRequests: requests do not reach the server in time. Some are executed after the caller has left, none
 // twice.
 func TestLateRequests(t *testing.T) {
-	eachEmulator(t, func(t *testing.T, server *dynamodbtest.Server) {
-		b := newBehind(t, server, store.WithDeadline(20*time.Millisecond), noBreaker)
-		const late = 5
-		for range late {
-			b.proxy.Set(faultproxy.Fault{DelayRequest: 60 * time.Millisecond})
-			_, err := b.limiter.Take(t.Context(), "key", 1)
-			require.ErrorIs(t, err, store.ErrUnknownOutcome)
-		}
-		b.proxy.Set(faultproxy.Fault{})
-		require.LessOrEqual(t, b.used(t, "key"), int64(late))
-		sent, _ := b.wire.counts("UpdateItem")
-		require.Equal(t, late, sent)
-	})
+	for name, start := range emulators {
+		t.Run(name, func(t *testing.T) {
+			server := start(t)
+			b := newBehind(t, server, store.WithDeadline(20*time.Millisecond), noBreaker)
+			const late = 5
+			for range late {
+				b.proxy.Set(faultproxy.Fault{DelayRequest: 60 * time.Millisecond})
+				_, err := b.limiter.Take(t.Context(), "key", 1)
+				require.ErrorIs(t, err, store.ErrUnknownOutcome)
+			}
+			b.proxy.Set(faultproxy.Fault{})
+			require.LessOrEqual(t, b.used(t), int64(late))
+			sent, _ := b.wire.counts("UpdateItem")
+			require.Equal(t, late, sent)
+		})
+	}
 }
 
 // TestRefusedConnections: nobody listens. Nothing was charged, which is said, and the call is made once more.
 // A connection that is reset as it opens may have taken the request along: that is unknown, and is not.
 func TestRefusedConnections(t *testing.T) {
-	eachEmulator(t, func(t *testing.T, server *dynamodbtest.Server) {
-		b := newBehind(t, server, store.WithDeadline(patient), noBreaker)
-		b.proxy.Set(faultproxy.Fault{Refuse: true})
-		b.proxy.Reset()
-		_, err := b.limiter.Take(t.Context(), "key", 1)
-		require.Error(t, err)
-		require.True(t, errors.Is(err, store.ErrUnknownOutcome) != errors.Is(err, store.ErrUnavailable))
-		require.Zero(t, b.used(t, "key"))
-		require.NoError(t, b.proxy.Close())
-		before, _ := b.wire.counts("UpdateItem")
-		_, err = b.limiter.Take(t.Context(), "key", 1)
-		require.ErrorIs(t, err, store.ErrUnavailable)
-		require.ErrorIs(t, err, syscall.ECONNREFUSED)
-		after, _ := b.wire.counts("UpdateItem")
-		require.Equal(t, 2, after-before)
-		require.Zero(t, b.used(t, "key"))
-	})
+	for name, start := range emulators {
+		t.Run(name, func(t *testing.T) {
+			server := start(t)
+			b := newBehind(t, server, store.WithDeadline(patient), noBreaker)
+			b.proxy.Set(faultproxy.Fault{Refuse: true})
+			b.proxy.Reset()
+			_, err := b.limiter.Take(t.Context(), "key", 1)
+			require.Error(t, err)
+			require.NotEqual(t, errors.Is(err, store.ErrUnknownOutcome), errors.Is(err, store.ErrUnavailable))
+			require.Zero(t, b.used(t))
+			require.NoError(t, b.proxy.Close())
+			before, _ := b.wire.counts("UpdateItem")
+			_, err = b.limiter.Take(t.Context(), "key", 1)
+			require.ErrorIs(t, err, store.ErrUnavailable)
+			require.ErrorIs(t, err, syscall.ECONNREFUSED)
+			after, _ := b.wire.counts("UpdateItem")
+			require.Equal(t, 2, after-before)
+			require.Zero(t, b.used(t))
+		})
+	}
 }
 
 // lines counts the lines of a log.
@@ -227,53 +239,57 @@ func TestKilledServer(t *testing.T) {
 // TestDeadlinesOfManyCallers: 64 callers with 20 ms meet a server that answers nothing. All return while it
 // does not, with an error that says what is known; when it answers again, so do they; and no goroutine stays.
 func TestDeadlinesOfManyCallers(t *testing.T) {
-	eachEmulator(t, func(t *testing.T, server *dynamodbtest.Server) {
-		b := newBehind(t, server, store.WithDeadline(20*time.Millisecond), noBreaker)
-		callers := func(n int, each func(d store.Decision, err error)) (longest time.Duration) {
-			var done sync.WaitGroup
-			var most atomic.Int64
-			for range n {
-				done.Go(func() {
-					began := time.Now()
-					each(b.limiter.Take(t.Context(), "key", 1))
-					for took := int64(time.Since(began)); ; {
-						if old := most.Load(); took <= old || most.CompareAndSwap(old, took) {
-							return
+	for name, start := range emulators {
+		t.Run(name, func(t *testing.T) {
+			server := start(t)
+			b := newBehind(t, server, store.WithDeadline(20*time.Millisecond), noBreaker)
+			b.used(t)
+			callers := func(n int, each func(d store.Decision, err error)) (longest time.Duration) {
+				var done sync.WaitGroup
+				var most atomic.Int64
+				for range n {
+					done.Go(func() {
+						began := time.Now()
+						each(b.limiter.Take(t.Context(), "key", 1))
+						for took := int64(time.Since(began)); ; {
+							if old := most.Load(); took <= old || most.CompareAndSwap(old, took) {
+								return
+							}
 						}
-					}
-				})
+					})
+				}
+				done.Wait()
+				return time.Duration(most.Load())
 			}
-			done.Wait()
-			return time.Duration(most.Load())
-		}
-		callers(64, func(store.Decision, error) {}) // opens connections
-		before := runtime.NumGoroutine()
-		stop, goOn := stops(t, b)
-		stop()
-		var unknown, unavailable atomic.Int64
-		longest := callers(64, func(d store.Decision, err error) {
-			switch {
-			case d.Allowed:
-				t.Error("a call passed without the server")
-			case errors.Is(err, store.ErrUnknownOutcome):
-				unknown.Add(1)
-			case errors.Is(err, store.ErrUnavailable):
-				unavailable.Add(1)
-			default:
-				t.Errorf("neither unknown nor not made: %v", err)
-			}
+			before := runtime.NumGoroutine()
+			callers(64, func(store.Decision, error) {}) // opens connections
+			stop, goOn := stops(t, b)
+			stop()
+			var unknown, unavailable atomic.Int64
+			longest := callers(64, func(d store.Decision, err error) {
+				switch {
+				case d.Allowed:
+					t.Error("a call passed without the server")
+				case errors.Is(err, store.ErrUnknownOutcome):
+					unknown.Add(1)
+				case errors.Is(err, store.ErrUnavailable):
+					unavailable.Add(1)
+				default:
+					t.Errorf("neither unknown nor not made: %v", err)
+				}
+			})
+			goOn()
+			t.Logf("%d unknown, %d not made, the longest call %v", unknown.Load(), unavailable.Load(), longest)
+			require.Equal(t, int64(64), unknown.Load()+unavailable.Load())
+			require.Eventually(t, func() bool {
+				d, err := b.limiter.Take(t.Context(), "other", 1)
+				return err == nil && d.Allowed
+			}, patient, time.Millisecond, "no call passes since the server goes on")
+			require.LessOrEqual(t, b.used(t), int64(128))
+			b.proxy.Reset()
+			require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before }, patient, time.Millisecond, "goroutines stayed")
 		})
-		goOn()
-		t.Logf("%d unknown, %d not made, the longest call %v", unknown.Load(), unavailable.Load(), longest)
-		require.Equal(t, int64(64), unknown.Load()+unavailable.Load())
-		require.Eventually(t, func() bool {
-			d, err := b.limiter.Take(t.Context(), "other", 1)
-			return err == nil && d.Allowed
-		}, patient, time.Millisecond)
-		require.LessOrEqual(t, b.used(t, "key"), int64(128))
-		b.proxy.Reset()
-		require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before }, patient, time.Millisecond, "goroutines stayed")
-	})
+	}
 }
 
 // stops returns what makes a server answer nothing, and what makes it go on: SIGSTOP where it is a process.
@@ -303,7 +319,7 @@ func TestRetriesOfTheClientAreOverruled(t *testing.T) {
 	})
 	for name, configure := range retrying {
 		t.Run(name, func(t *testing.T) {
-			w, wrap := counted(t, web.URL)
+			w, wrap := counted()
 			client := dynamodbtest.Client(t, web.URL, wrap)
 			l := on(t, web.OpenTable(t, configure(client), dynamodbtest.Table(t, client)), plenty, store.WithDeadline(patient), noBreaker)
 			fails.Store(true)

@@ -35,7 +35,8 @@ func (it *item) word(now int64) uint64 {
 }
 
 // parse reads an item. Fields that are none of ours are passed over.
-func parse(fields attributes) (it item, err error) {
+func parse(fields attributes) (item, error) {
+	var it item
 	for name, value := range fields {
 		switch value := value.(type) {
 		case *types.AttributeValueMemberB:
@@ -43,7 +44,7 @@ func parse(fields attributes) (it item, err error) {
 				it.raw = binary.BigEndian.Uint64(value.Value)
 			}
 		case *types.AttributeValueMemberN:
-			if err = it.number(name, value.Value); err != nil {
+			if err := it.number(name, value.Value); err != nil {
 				return item{}, err
 			}
 		}

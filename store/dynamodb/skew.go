@@ -142,7 +142,7 @@ func (s *skew) refuses() error {
 	b := s.both()
 	switch {
 	case s.dateless:
-		return fmt.Errorf("%w: %w: the server's answers have no usable Date: let proxies pass it on, or give up the check by WithMaxSkew(AnySkew)",
+		return fmt.Errorf("%w: %w: the server's answers have no usable Date: let proxies pass it on, or see WithMaxSkew",
 			store.ErrUnavailable, ErrSkew)
 	case s.beyond(b):
 		return fmt.Errorf("%w: %w: it is ahead by %v to %v, at most %v either way is allowed: set it by NTP, or see WithMaxSkew",

@@ -47,7 +47,10 @@ func (systemClock) Now() time.Duration { return time.Duration(time.Now().UnixNan
 // It must not sit on an HTTP client that repeats requests by itself.
 // Errors: store.ErrOption, store.ErrUnavailable, [ErrTable], [ErrSkew].
 func Open(ctx context.Context, client *awsdynamodb.Client, table string, opts ...Option) (*Store, error) {
-	s := &Store{client: client, table: table, clock: systemClock{}, parallel: defaultParallel, skew: skew{most: DefaultMaxSkew}, hints: hints{seed: maphash.MakeSeed()}}
+	s := &Store{
+		client: client, table: table, clock: systemClock{}, parallel: defaultParallel,
+		skew: skew{most: DefaultMaxSkew}, hints: hints{seed: maphash.MakeSeed()},
+	}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(s)

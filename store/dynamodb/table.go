@@ -31,10 +31,12 @@ const (
 // need less.
 func CreateTable(ctx context.Context, client *awsdynamodb.Client, table string) error {
 	_, err := client.CreateTable(ctx, &awsdynamodb.CreateTableInput{
-		TableName:            &table,
-		BillingMode:          types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String(partitionKey), AttributeType: types.ScalarAttributeTypeB}},
-		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String(partitionKey), KeyType: types.KeyTypeHash}},
+		TableName:   &table,
+		BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String(partitionKey), AttributeType: types.ScalarAttributeTypeB},
+		},
+		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String(partitionKey), KeyType: types.KeyTypeHash}},
 	})
 	if _, exists := errors.AsType[*types.ResourceInUseException](err); err != nil && !exists {
 		return fmt.Errorf("dynamodb: creating table %q: %w", table, err)

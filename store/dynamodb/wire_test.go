@@ -11,7 +11,6 @@ import (
 	"github.com/penstock-go/penstock/engine"
 	"github.com/penstock-go/penstock/store"
 	"github.com/penstock-go/penstock/store/dynamodb"
-	"github.com/penstock-go/penstock/store/dynamodb/dynamodbtest"
 )
 
 // wire counts the requests that a client sends, by operation, and those of them whose condition failed.
@@ -20,11 +19,11 @@ type wire struct {
 
 	mu           sync.Mutex
 	sent, failed map[string]int
+	inconsistent int // reads that may be answered by a replica
 }
 
-// counted returns a client of a server, and what it sends.
-func counted(tb testing.TB, url string) (*wire, func(http.RoundTripper) http.RoundTripper) {
-	tb.Helper()
+// counted returns what a client sends, and what puts that before it.
+func counted() (*wire, func(http.RoundTripper) http.RoundTripper) {
 	w := &wire{sent: map[string]int{}, failed: map[string]int{}}
 	return w, func(next http.RoundTripper) http.RoundTripper {
 		w.next = next
@@ -35,8 +34,16 @@ func counted(tb testing.TB, url string) (*wire, func(http.RoundTripper) http.Rou
 // RoundTrip sends a request, and counts it.
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	request, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(request))
 	w.mu.Lock()
 	w.sent[operation]++
+	if operation == "GetItem" && !bytes.Contains(request, []byte(`"ConsistentRead":true`)) {
+		w.inconsistent++
+	}
 	w.mu.Unlock()
 	response, err := w.next.RoundTrip(r)
 	if err != nil || response.StatusCode != http.StatusBadRequest {
@@ -87,12 +94,4 @@ func on(tb testing.TB, s store.Storage, limit engine.Limit, opts ...store.Option
 // fakeTime are the options of a store whose clock is a test's.
 func fakeTime(c engine.Clock) []dynamodb.Option {
 	return []dynamodb.Option{dynamodb.WithClock(c), dynamodb.WithMaxSkew(dynamodb.AnySkew)}
-}
-
-// eachEmulator runs a test on both.
-func eachEmulator(t *testing.T, test func(t *testing.T, server *dynamodbtest.Server)) {
-	t.Helper()
-	for name, start := range emulators {
-		t.Run(name, func(t *testing.T) { test(t, start(t)) })
-	}
 }

@@ -44,7 +44,7 @@ func dynaliteFolder() (string, error) {
 		root = filepath.Join(cache, "penstock", "dynalite-"+DynaliteVersion)
 	}
 	folder := filepath.Join(root, "node_modules", "dynalite")
-	if _, err := os.Stat(filepath.Join(folder, "package.json")); err != nil {
+	if _, err := os.Stat(filepath.Join(folder, "package.json")); err != nil { //nolint:gosec // the folder that the user names
 		return "", fmt.Errorf("%w: install it by `npm install --prefix %s dynalite@%s`", err, root, DynaliteVersion)
 	}
 	if _, err := exec.LookPath("node"); err != nil {
@@ -87,7 +87,7 @@ func dynalite(tb testing.TB, data string) *Server {
 func (s *Server) Start(tb testing.TB) {
 	tb.Helper()
 	p := s.process
-	p.command = exec.Command("node", "-e", dynaliteScript, p.folder, p.data, p.port)
+	p.command = exec.Command("node", "-e", dynaliteScript, p.folder, p.data, p.port) //nolint:gosec,noctx // of the test; Kill ends it
 	p.command.Stderr = os.Stderr
 	stdin, err := p.command.StdinPipe()
 	if err != nil {
