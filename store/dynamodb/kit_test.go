@@ -32,6 +32,6 @@ func kit(server *dynamodbtest.Server, steps int) storetest.Kit {
 
 func TestConformance(t *testing.T) {
 	for name, start := range emulators {
-		t.Run(name, func(t *testing.T) { storetest.Run(t, kit(start(t), 60)) })
+		t.Run(name, func(t *testing.T) { storetest.Run(t, kit(start(t), 40)) })
 	}
 }
