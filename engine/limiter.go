@@ -48,8 +48,9 @@ import (
 // All methods are safe for concurrent use. In the terms of the Go memory model, a write to a key
 // synchronizes before every read of it that observes the write, whatever growth and sweeps come
 // between. [Limiter.Allow], [Limiter.AllowN], [AllowBytes], [Limiter.Take] and [Limiter.TakeAt]
-// read the key, and write it when they take permits; [Limiter.Peek] and [Limiter.PeekAt] read
-// it; [Limiter.Reset] writes it. A denied call is a read. [Limiter.Len] and [Limiter.Stats] are
+// read the key, and write it when they take permits, as [Limiter.Reserve] and [Limiter.Wait] do;
+// [Limiter.Peek] and [Limiter.PeekAt] read it; [Limiter.Reset], [Receipt.Refund] and
+// [Reservation.Cancel] write it. A denied call is a read. [Limiter.Len] and [Limiter.Stats] are
 // counts that order nothing; what a sweep forgets equals new, so [Limiter.Sweep] writes no key.
 type Limiter[K comparable] struct {
 	core

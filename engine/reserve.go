@@ -41,7 +41,7 @@ type Reservation[K comparable] struct {
 // what the new limit admits. [Limiter.Reset] forgets them; they act all the same.
 //
 // Cost: as [Limiter.Take] if it is granted at once, besides an allocation; else a lock that the
-// reservations of some keys share, and some 50 bytes until it has acted.
+// reservations of some keys share, and 24 bytes until it has acted, or some 150 for the first of a key.
 func (m *Limiter[K]) Reserve(key K, n int64) *Reservation[K] {
 	r := &Reservation[K]{limiter: m, key: key, n: n}
 	r.err = m.reserve(m.ruleOf(key), key, n, patience{m.maxWait, math.MaxInt64}, &r.booking)
