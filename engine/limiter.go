@@ -41,7 +41,8 @@ import (
 // A key that does not equal itself (a floating-point NaN) is a new one at every call.
 //
 // A Limiter counts what one process admits while it runs: it is not for a limit that several
-// processes share or that must outlive a restart. It answers; it does not wait for permits.
+// processes share or that must outlive a restart: package store is. It answers at once or, by
+// [Limiter.Reserve] and [Limiter.Wait], says or waits until the permits are there.
 //
 // Make one with [New] or [Must]; the zero value is not usable and a Limiter must not be copied.
 //
