@@ -7,7 +7,7 @@ import (
 )
 
 // Never is the RetryAfter of a call that can never pass: it asks for more than the capacity,
-// or for what will never be refilled.
+// or for what will never be refilled. It is negative: whoever sleeps for it goes on at once.
 const Never time.Duration = time.Duration(atomicstate.Never)
 
 // Decision is the answer to one call.

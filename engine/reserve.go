@@ -28,7 +28,8 @@ type Reservation[K comparable] struct {
 // Reserve takes n permits of key now, or promises them for the first instant at which they may act
 // if nobody gives up a reservation before: [Reservation.Delay] says how long that is. Act then, not
 // before, or give up by [Reservation.Cancel]. Reservations act in the order in which they were made,
-// and no call passes by them. n == 0 is granted at once and changes nothing.
+// and no call passes by them, except that what one of them gives back goes to whoever calls next: the
+// others keep their times. n == 0 is granted at once and changes nothing.
 //
 // A reservation is refused at once ([Reservation.Err]) if it could never act, not within
 // [WithMaxWait], or not within the bounds of [WithQueue]. A [LeakyQueue] holds its own bound: what
@@ -57,7 +58,7 @@ func (r *Reservation[K]) OK() bool { return r.err == nil }
 func (r *Reservation[K]) Err() error { return r.err }
 
 // Delay returns how long the caller has to wait from now on before acting: 0 if the time has come,
-// and [Never] if the reservation was refused.
+// and [Never], which is negative, if the reservation was refused: look at [Reservation.OK] first.
 func (r *Reservation[K]) Delay() time.Duration {
 	if r.err != nil {
 		return Never
