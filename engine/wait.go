@@ -45,9 +45,8 @@ func (e *WaitError) Error() string {
 func (e *WaitError) Unwrap() error { return e.Err }
 
 // Wait blocks until n permits of key are the caller's, and returns nil then, not before; calls on one
-// key pass in the order in which they came, but for what is given up: see [Limiter.Reserve], of which it
-// is the wait. It fails
-// at once, and takes nothing,
+// key pass in the order in which they came, but for what is given up: see [Limiter.Reserve], of which
+// it is the wait. It fails at once, and takes nothing,
 //
 //   - with the context's error, if that has ended;
 //   - with a [*WaitError] if the permits would come after the context's deadline (a call whose time is
