@@ -87,6 +87,18 @@ func (b *Backend) node(key string) string {
 	return b.sharded.Node(key)
 }
 
+// Call makes a call that a storage offers besides those of [Storage], as limiters make theirs: within the
+// deadline, not at all while the breaker of the node of key, in full, is open, and once more if it returns an
+// error that wraps [ErrUnavailable] while the caller still waits.
+func (b *Backend) Call(ctx context.Context, key string, call func(context.Context) error) error {
+	if err := begun(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.deadline)
+	defer cancel()
+	return b.guarded(ctx, b.node(key), func() error { return call(ctx) })
+}
+
 // guarded makes a call to a node: not at all if its breaker is open, and a second time if the first
 // was surely not executed and the caller still waits. ctx has the deadline already.
 func (b *Backend) guarded(ctx context.Context, node string, call func() error) error {
