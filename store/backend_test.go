@@ -156,3 +156,14 @@ func TestSources(t *testing.T) {
 	require.Equal(t, "negative", store.SourceNegative.String())
 	require.Equal(t, "unknown", store.Source(99).String())
 }
+
+// TestLostRacesChargeNothing: an Applier that lost every race says so, and no more than that.
+func TestLostRacesChargeNothing(t *testing.T) {
+	faulty := storetest.NewFaulty(store.NewMemory(time.Microsecond, nil))
+	faulty.SetBefore(fails(store.ErrContended))
+	l := limiter(t, faulty, engine.TokenBucket(engine.PerSecond(1), 5), store.WithPolicy(store.Closed))
+	_, err := l.Take(t.Context(), "key", 1)
+	require.ErrorIs(t, err, store.ErrContended)
+	require.NotErrorIs(t, err, store.ErrUnknownOutcome)
+	require.Equal(t, uint64(1), l.Stats().Contended)
+}

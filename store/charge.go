@@ -53,7 +53,7 @@ func read(err error) error {
 
 // written classifies the error of a call that writes.
 func written(err error) error {
-	if err == nil || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrUnknownOutcome) {
+	if err == nil || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrUnknownOutcome) || errors.Is(err, ErrContended) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnknownOutcome, err)

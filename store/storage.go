@@ -23,7 +23,8 @@ import (
 // # Errors
 //
 // Wrap [ErrUnavailable] if the operation was surely not executed (no connection, a node that is
-// loading, a full memory), [ErrThrottled] if it was refused for the sake of this one key. Any other
+// loading, a full memory), [ErrThrottled] if it was refused for the sake of this one key,
+// [ErrContended] if an [Applier] lost every race and charged nothing. Any other
 // error, such as one of ctx, is taken to mean that nobody knows, and is not retried where that could
 // charge twice.
 type Storage interface {
