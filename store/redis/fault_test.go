@@ -1,0 +1,245 @@
+//go:build unix
+
+package redis
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/penstock-go/penstock/internal/faultproxy"
+	"github.com/penstock-go/penstock/store"
+	"github.com/penstock-go/penstock/store/redis/internal/redistest"
+)
+
+// plenty is more permits than a test uses.
+const plenty = 1_000_000_000
+
+// byEach runs a test with each of the client libraries.
+func byEach(t *testing.T, test func(t *testing.T, connect func(testing.TB, ...string) *Storage)) {
+	t.Helper()
+	for name, library := range libraries {
+		t.Run(name, func(t *testing.T) {
+			noGoroutineLeft(t)
+			test(t, library)
+		})
+	}
+}
+
+// TestKillAndRestart kills a server that writes each change to disk under load, and starts it again:
+// it knows the words, and no script.
+func TestKillAndRestart(t *testing.T) {
+	byEach(t, func(t *testing.T, connect func(testing.TB, ...string) *Storage) {
+		server := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
+		log, option := logged()
+		l := limiter(t, connect(t, server.Addr), only(plenty), option, quick())
+		run := startLoad(8, func(run *load, _ int) bool { run.take(t.Context(), l, "key"); return true })
+		eventually(t, "calls pass", func() bool { return run.allowed.Load() > 200 })
+		server.Kill()
+		eventually(t, "calls fail", func() bool { return run.unavailable.Load() > 200 })
+		server.Restart(t)
+		before := run.allowed.Load()
+		eventually(t, "calls pass again", func() bool { return run.allowed.Load() > before+200 })
+		run.end()
+		run.report(t)
+		run.balanced(t, plenty, left(t, l, "key"))
+		alternates(t, log.of(""))
+		require.Len(t, log.of("opened"), len(log.of("closed")))
+		require.NotEmpty(t, log.of("opened"))
+	})
+}
+
+// TestPause stops a server for a second under 64 callers whose deadline is 20 ms: none of them waits
+// for it, and it is found again.
+func TestPause(t *testing.T) {
+	byEach(t, func(t *testing.T, connect func(testing.TB, ...string) *Storage) {
+		server := redistest.Start(t)
+		log, option := logged()
+		const pause = time.Second
+		l := limiter(t, connect(t, server.Addr), only(plenty), option, quick(), store.WithDeadline(20*time.Millisecond))
+		run := startLoad(64, func(run *load, _ int) bool { run.take(t.Context(), l, "key"); return true })
+		eventually(t, "calls pass", func() bool { return run.allowed.Load() > 1000 })
+		server.Pause(t)
+		<-time.After(pause)
+		server.Resume(t)
+		before := run.allowed.Load()
+		eventually(t, "calls pass again", func() bool { return run.allowed.Load() > before+1000 })
+		run.end()
+		run.report(t)
+		require.Less(t, run.longest, pause, "a call waited for the server")
+		require.Positive(t, run.unknown.Load())
+		run.balanced(t, plenty, left(t, l, "key"))
+		alternates(t, log.of(""))
+		require.NotEmpty(t, log.of("opened"))
+	})
+}
+
+// TestScriptFlush lets a server forget all scripts again and again under load: nobody notices, and as
+// many calls pass as there are permits.
+func TestScriptFlush(t *testing.T) {
+	const permits = 3000
+	byEach(t, func(t *testing.T, connect func(testing.TB, ...string) *Storage) {
+		server := redistest.Start(t)
+		l := limiter(t, connect(t, server.Addr), only(permits), patient())
+		single := func(run *load, _ int) bool { return run.take(t.Context(), l, "single").Allowed }
+		batch := func(run *load, _ int) bool {
+			passed := false
+			requests := []store.Request{{Key: "batch", N: 1}, {Key: "other", N: 1}, {Key: "batch", N: 1}}
+			for i, o := range l.TakeBatch(t.Context(), requests) {
+				if i != 1 {
+					run.count(o.Decision, o.Err, 0)
+					passed = passed || o.Decision.Allowed
+				}
+			}
+			return passed
+		}
+		for name, call := range map[string]func(*load, int) bool{"single": single, "batch": batch} {
+			run := startLoad(8, call)
+			ended := make(chan struct{})
+			go func() { run.done.Wait(); close(ended) }()
+			flushes := 0
+			for over := false; !over; flushes++ {
+				server.Must(t, "SCRIPT", "FLUSH")
+				select {
+				case <-ended:
+					over = true
+				case <-time.After(2 * time.Millisecond):
+				}
+			}
+			run.report(t)
+			t.Logf("%s: %d flushes, %d repairs", name, flushes, server.Calls(t, "eval"))
+			require.EqualValues(t, permits, run.allowed.Load())
+			require.Zero(t, run.unavailable.Load()+run.unknown.Load())
+		}
+		require.Positive(t, server.Calls(t, "eval"), "no flush was noticed")
+	})
+}
+
+// TestAnswerLateOrLost spoils the answers on their way: each call was executed once, or not at all,
+// and says that it does not know.
+func TestAnswerLateOrLost(t *testing.T) {
+	faults := map[string]faultproxy.Fault{"late": {DelayReply: 200 * time.Millisecond}, "lost": {LoseReply: true}}
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			byEach(t, func(t *testing.T, connect func(testing.TB, ...string) *Storage) {
+				server := redistest.Start(t)
+				proxy, err := faultproxy.New(server.Addr)
+				require.NoError(t, err)
+				t.Cleanup(func() { require.NoError(t, proxy.Close()) })
+				l := limiter(t, connect(t, proxy.Addr()), only(plenty), steady(), store.WithDeadline(60*time.Millisecond))
+				run := &load{}
+				const calls = 10
+				for i := range calls {
+					connected(t, l)
+					proxy.Set(fault)
+					if i%2 == 0 {
+						run.take(t.Context(), l, "key")
+					} else {
+						for _, o := range l.TakeBatch(t.Context(), []store.Request{{Key: "key", N: 1}, {Key: "key", N: 1}}) {
+							run.count(o.Decision, o.Err, 0)
+						}
+					}
+					proxy.Set(faultproxy.Fault{})
+					proxy.Reset() // what is held back is lost
+				}
+				run.report(t)
+				require.Zero(t, run.allowed.Load())
+				require.Positive(t, run.unknown.Load())
+				n := left(t, l, "key")
+				run.balanced(t, plenty, n)
+				t.Logf("of %d calls the server executed %d", calls*3/2, plenty-n)
+				require.Less(t, n, int64(plenty), "none was executed: the test shows nothing")
+			})
+		})
+	}
+}
+
+// connected waits until calls find connections that are made already.
+func connected(t *testing.T, l *store.Shared) {
+	t.Helper()
+	for range 20 {
+		left(t, l, "key")
+	}
+}
+
+// TestRefused: nothing is charged where no connection can be made, and that is known.
+func TestRefused(t *testing.T) {
+	byEach(t, func(t *testing.T, connect func(testing.TB, ...string) *Storage) {
+		server := redistest.Start(t)
+		l := limiter(t, connect(t, server.Addr), only(plenty), steady())
+		left(t, l, "key")
+		server.Kill()
+		_, err := l.Take(t.Context(), "key", 1) // may find the connection ended
+		require.Error(t, err)
+		for range 5 {
+			_, err = l.Take(t.Context(), "key", 1)
+			require.ErrorIs(t, err, store.ErrUnavailable)
+			require.NotErrorIs(t, err, store.ErrUnknownOutcome)
+		}
+		for _, o := range l.TakeBatch(t.Context(), []store.Request{{Key: "a", N: 1}, {Key: "b", N: 1}}) {
+			require.ErrorIs(t, o.Err, store.ErrUnavailable)
+		}
+	})
+}
+
+// TestOutOfMemory: a server that is full refuses to write. What needs no write it still answers.
+func TestOutOfMemory(t *testing.T) {
+	byEach(t, func(t *testing.T, connect func(testing.TB, ...string) *Storage) {
+		server := redistest.Start(t, "--maxmemory-policy", "noeviction")
+		s := connect(t, server.Addr)
+		log, option := logged()
+		l := limiter(t, s, only(2), option, quick())
+		for range 2 {
+			d, err := l.Take(t.Context(), "drained", 1)
+			require.NoError(t, err)
+			require.True(t, d.Allowed)
+		}
+		server.Must(t, "CONFIG", "SET", "maxmemory", "1mb")
+		d, err := l.Take(t.Context(), "drained", 1)
+		require.NoError(t, err)
+		require.False(t, d.Allowed)
+		for range 10 {
+			_, err := l.Take(t.Context(), "new", 1)
+			require.ErrorIs(t, err, store.ErrUnavailable)
+		}
+		require.Len(t, log.of("opened"), 1)
+		require.Contains(t, log.of("opened")[0], "OOM")
+		require.Equal(t, "$-1", server.Must(t, "GET", l.Key("new")))
+		server.Must(t, "CONFIG", "SET", "maxmemory", "0")
+		require.EqualValues(t, 2, left(t, l, "new"))
+		require.Len(t, log.of("closed"), 1)
+	})
+}
+
+// TestBusy: a server that runs a script without an end answers BUSY, or not at all.
+func TestBusy(t *testing.T) {
+	byEach(t, func(t *testing.T, connect func(testing.TB, ...string) *Storage) {
+		server := redistest.Start(t, "--lua-time-limit", "20")
+		log, option := logged()
+		l := limiter(t, connect(t, server.Addr), only(plenty), option, quick())
+		left(t, l, "key")
+		var endless sync.WaitGroup
+		endless.Go(func() { _, _ = server.Do("EVAL", "while true do end", "0") })
+		run := startLoad(4, func(run *load, _ int) bool { run.take(t.Context(), l, "key"); return true })
+		eventually(t, "the server is busy", func() bool { return strings.Contains(fmt.Sprint(log.of("opened")), "breaker") })
+		busy := func() bool {
+			_, err := l.Take(t.Context(), "key", 1)
+			return err != nil && strings.Contains(err.Error(), "BUSY")
+		}
+		eventually(t, "a call is told so", busy)
+		_, err := l.Take(t.Context(), "key", 1)
+		require.ErrorIs(t, err, store.ErrUnavailable)
+		server.Must(t, "SCRIPT", "KILL")
+		endless.Wait()
+		before := run.allowed.Load()
+		eventually(t, "calls pass again", func() bool { return run.allowed.Load() > before+50 })
+		run.end()
+		run.report(t)
+		run.balanced(t, plenty, left(t, l, "key"))
+		alternates(t, log.of(""))
+	})
+}

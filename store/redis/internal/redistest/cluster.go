@@ -1,0 +1,86 @@
+//go:build unix
+
+package redistest
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Cluster is a cluster of servers.
+type Cluster struct {
+	Nodes []*Server // masters and replicas, as they were begun
+}
+
+// masters is how many of the nodes begin as masters; each has one replica.
+const masters = 3
+
+// StartCluster starts a cluster of three masters with a replica each, and waits until all slots are
+// served. A node counts as failed after nodeTimeout.
+func StartCluster(t testing.TB, nodeTimeout string, args ...string) *Cluster {
+	t.Helper()
+	Need(t, "redis-cli")
+	args = append([]string{
+		"--cluster-enabled", "yes", "--cluster-node-timeout", nodeTimeout, "--cluster-require-full-coverage", "no",
+		"--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0",
+	}, args...)
+	c := &Cluster{}
+	create := []string{"--cluster", "create"}
+	for range 2 * masters {
+		s := Start(t, args...)
+		c.Nodes = append(c.Nodes, s)
+		create = append(create, s.Addr)
+	}
+	create = append(create, "--cluster-replicas", "1", "--cluster-yes")
+	if out, err := exec.Command("redis-cli", create...).CombinedOutput(); err != nil {
+		t.Fatalf("redis-cli %v: %v\n%s", create, err, out)
+	}
+	c.WaitReady(t)
+	return c
+}
+
+// Addrs returns the addresses of all nodes.
+func (c *Cluster) Addrs() []string {
+	var addrs []string
+	for _, s := range c.Nodes {
+		addrs = append(addrs, s.Addr)
+	}
+	return addrs
+}
+
+// WaitReady waits until every node sees the cluster whole, and every replica is in step.
+func (c *Cluster) WaitReady(t testing.TB) {
+	t.Helper()
+	for deadline := time.Now().Add(6 * startTimeout); !c.ready(); <-time.After(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the cluster is not ready: ", c.Nodes[0].Must(t, "CLUSTER", "NODES"))
+		}
+	}
+}
+
+func (c *Cluster) ready() bool {
+	for _, s := range c.Nodes {
+		info, err := s.Do("CLUSTER", "INFO")
+		if err != nil || !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, "cluster_slots_ok:16384") {
+			return false
+		}
+		repl, err := s.Do("INFO", "replication")
+		if err != nil || strings.Contains(repl, "role:slave") && !strings.Contains(repl, "master_link_status:up") {
+			return false
+		}
+	}
+	return true
+}
+
+// Masters returns the nodes that are masters now.
+func (c *Cluster) Masters() []*Server {
+	var found []*Server
+	for _, s := range c.Nodes {
+		if role, err := s.Do("INFO", "replication"); err == nil && strings.Contains(role, "role:master") {
+			found = append(found, s)
+		}
+	}
+	return found
+}

@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package redistest
+
+import "syscall"
+
+// dieWithParent keeps a server from the signals of a terminal: the test ends it.
+func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

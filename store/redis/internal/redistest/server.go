@@ -1,0 +1,218 @@
+//go:build unix
+
+package redistest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// startTimeout is how long a server may take to answer.
+const startTimeout = 10 * time.Second
+
+// Server is a running Redis.
+type Server struct {
+	Addr string
+
+	dir  string
+	args []string
+	cmd  *exec.Cmd
+}
+
+// Need ends the test if a program is missing.
+func Need(t testing.TB, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err == nil {
+		return
+	}
+	const how = "%s is missing: install the packages redis-server and redis-tools"
+	if os.Getenv("CI") != "" {
+		t.Fatalf(how, program)
+	}
+	t.Skipf(how, program)
+}
+
+// Start starts a server with further arguments, such as "--maxmemory", "3mb". Nothing is saved unless
+// they say so.
+func Start(t testing.TB, args ...string) *Server {
+	t.Helper()
+	Need(t, "redis-server")
+	s := &Server{Addr: "127.0.0.1:" + strconv.Itoa(freePort(t)), dir: t.TempDir(), args: args}
+	s.Restart(t)
+	t.Cleanup(s.Kill)
+	return s
+}
+
+// freePort returns a port that is free, and whose number plus 10000 is too: a cluster needs both.
+func freePort(t testing.TB) int {
+	t.Helper()
+	for range 100 {
+		first, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := first.Addr().(*net.TCPAddr).Port //nolint:errcheck // a TCP listener has a TCP address
+		if port > 50000 {
+			port -= 30000
+		}
+		_ = first.Close()
+		if free(port) && free(port+10000) {
+			return port
+		}
+	}
+	t.Fatal("no free port")
+	return 0
+}
+
+func free(port int) bool {
+	l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
+	return err == nil && l.Close() == nil
+}
+
+// Restart starts the server again, on the same port and with the same folder.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	host, port, err := net.SplitHostPort(s.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(s.dir, "redis.log")
+	args := append([]string{
+		"--port", port, "--bind", host, "--dir", s.dir, "--save", "", "--logfile", log,
+	}, s.args...)
+	s.cmd = exec.Command("redis-server", args...)
+	s.cmd.SysProcAttr = dieWithParent()
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(startTimeout); ; <-time.After(5 * time.Millisecond) {
+		if reply, err := s.Do("PING"); err == nil && reply == "+PONG" {
+			return
+		}
+		if time.Now().After(deadline) {
+			text, err := os.ReadFile(log)
+			t.Fatalf("redis-server %v does not answer:\n%s%v", args, text, err)
+		}
+	}
+}
+
+// Kill ends the server at once, as kill -9 does, and waits for its end.
+func (s *Server) Kill() {
+	if s.cmd == nil {
+		return
+	}
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+	s.cmd = nil
+}
+
+// Pause stops the process where it stands: connections stay, and nothing is answered. Resume goes on.
+func (s *Server) Pause(t testing.TB) { s.signal(t, syscall.SIGSTOP) }
+
+// Resume ends a Pause.
+func (s *Server) Resume(t testing.TB) { s.signal(t, syscall.SIGCONT) }
+
+func (s *Server) signal(t testing.TB, signal syscall.Signal) {
+	t.Helper()
+	if err := s.cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Do sends one command over a connection of its own and returns the first line of its reply, and of a
+// string what it holds.
+func (s *Server) Do(args ...string) (string, error) {
+	conn, err := net.DialTimeout("tcp", s.Addr, startTimeout)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(startTimeout)); err != nil {
+		return "", err
+	}
+	return send(conn, args...)
+}
+
+// send sends a command and reads its reply.
+func send(conn net.Conn, args ...string) (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "*%d\r\n", len(args))
+	for _, arg := range args {
+		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(arg), arg)
+	}
+	if _, err := conn.Write([]byte(b.String())); err != nil {
+		return "", err
+	}
+	reader := bufio.NewReader(conn)
+	line, err := reader.ReadString('\n')
+	line = strings.TrimRight(line, "\r\n")
+	switch {
+	case err != nil:
+		return "", err
+	case strings.HasPrefix(line, "-"):
+		return line, errors.New(line)
+	case !strings.HasPrefix(line, "$") || line == "$-1":
+		return line, nil
+	}
+	size, err := strconv.Atoi(line[1:])
+	if err != nil {
+		return "", err
+	}
+	text := make([]byte, size)
+	for got := 0; got < size; {
+		n, err := reader.Read(text[got:])
+		if err != nil {
+			return "", err
+		}
+		got += n
+	}
+	return string(text), nil
+}
+
+// Must is Do that ends the test on an error.
+func (s *Server) Must(t testing.TB, args ...string) string {
+	t.Helper()
+	reply, err := s.Do(args...)
+	if err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return reply
+}
+
+// Integer is Must for a reply that is an integer.
+func (s *Server) Integer(t testing.TB, args ...string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(strings.TrimPrefix(s.Must(t, args...), ":"), 10, 64)
+	if err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return n
+}
+
+// Calls returns how often the server has run a command, such as "evalsha", refused ones left out.
+func (s *Server) Calls(t testing.TB, command string) int64 {
+	t.Helper()
+	for line := range strings.Lines(s.Must(t, "INFO", "commandstats")) {
+		rest, ok := strings.CutPrefix(line, "cmdstat_"+command+":calls=")
+		if !ok {
+			continue
+		}
+		n, _, _ := strings.Cut(rest, ",")
+		calls, err := strconv.ParseInt(n, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return calls
+	}
+	return 0
+}

@@ -1,0 +1,1 @@
+return {now, word(KEYS[1])}
