@@ -23,7 +23,8 @@ import (
 func (m *Limiter[K]) Allow(key K) bool { return m.AllowN(key, 1) }
 
 // AllowN takes n permits of key, all or none. n == 0 is allowed and changes nothing; n < 0 is
-// not allowed.
+// not allowed. Under a [LeakyQueue] true is a place in the queue, and only [Limiter.Take] tells when
+// its turn is.
 func (m *Limiter[K]) AllowN(key K, n int64) bool {
 	r := m.ruleOf(key)
 	if !m.alone || r.verdict != byWord || n <= 0 {

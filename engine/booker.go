@@ -129,11 +129,11 @@ func (w *booker[K]) ask(i int, from int64) (wait int64, out tried) {
 func (w *booker[K]) refusal(r *rule, wait int64) error {
 	switch {
 	case wait == atomicstate.Never:
-		return &WaitError{ErrNever, Never}
+		return &WaitError{Err: ErrNever, Asked: w.n, Wait: Never}
 	case r.limit.algorithm == leakyQueue:
-		return &WaitError{ErrQueueFull, time.Duration(wait)}
+		return &WaitError{Err: ErrQueueFull, Asked: w.n, Wait: time.Duration(wait)}
 	}
-	return &WaitError{ErrMaxWait, time.Duration(wait)}
+	return &WaitError{Err: ErrMaxWait, Asked: w.n, Wait: time.Duration(wait)}
 }
 
 // askLog is ask for a rule of logs.
@@ -153,16 +153,16 @@ func (w *booker[K]) askLog(i int, p *place[K], r *rule, from int64) (wait int64,
 		w.missing = i
 		return 0, tryMissing
 	case d.RetryAfterNanos == sharded.LogNever:
-		w.err = &WaitError{ErrNever, Never}
+		w.err = &WaitError{Err: ErrNever, Asked: w.n, Wait: Never}
 	case from > math.MaxInt64-d.RetryAfterNanos:
-		w.err = &WaitError{ErrMaxWait, math.MaxInt64}
+		w.err = &WaitError{Err: ErrMaxWait, Asked: w.n, Wait: math.MaxInt64}
 	}
 	return from - w.now + d.RetryAfterNanos, tryDone
 }
 
 // acceptable returns nil if the caller is ready to wait for so long, and the queue has a place.
 func (w *booker[K]) acceptable(wait int64) error {
-	if err := w.patience.allows(wait); err != nil || wait <= 0 {
+	if err := w.patience.allows(w.n, wait); err != nil || wait <= 0 {
 		return err
 	}
 	q := w.limiter.queue
@@ -170,7 +170,7 @@ func (w *booker[K]) acceptable(wait int64) error {
 		k := w.booking.claim(i).key
 		calls, permits := w.limiter.table.Ledger(k).Waiting(k)
 		if calls >= q.calls || permits > q.permits-w.n {
-			return &WaitError{ErrQueueFull, time.Duration(wait)}
+			return &WaitError{Err: ErrQueueFull, Asked: w.n, Wait: time.Duration(wait)}
 		}
 	}
 	return nil
@@ -232,9 +232,9 @@ func (w *booker[K]) touch() error {
 	home := m.hasher.Key(w.key)
 	switch {
 	case d.RetryAfter == Never:
-		return &WaitError{ErrNever, Never}
+		return &WaitError{Err: ErrNever, Asked: w.n, Wait: Never}
 	case rc.from == fromNobody && !d.Allowed:
-		return &WaitError{ErrNoRoom, d.RetryAfter}
+		return &WaitError{Err: ErrNoRoom, Asked: w.n, Wait: d.RetryAfter}
 	case rc.from == fromNobody:
 		w.free[i] = true
 	case rc.from == fromOverflow:

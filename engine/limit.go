@@ -9,7 +9,7 @@ import (
 	"github.com/penstock-go/penstock/atomicstate"
 )
 
-// Rate is an exact number of tokens in a period: PerSecond(10), or Rate{3, 2 * time.Second}.
+// Rate is an exact number of tokens in a period: PerSecond(10), or Rate{Tokens: 3, Per: 2 * time.Second}.
 // It is kept as a fraction, never as a float or as nanoseconds per token.
 type Rate struct {
 	Tokens int64         // 0 or more
@@ -65,6 +65,8 @@ func LeakyBucket(r Rate, capacity int64) Limit {
 // LeakyQueue is the leaky bucket as a queue: permits leave one after the other, evenly spaced at
 // rate r, and the decision of a call that passes says in Delay how long to wait for its turn. At
 // most capacity permits are in the queue, the one whose turn it is among them; more are refused.
+// Use [Limiter.Take], whose Delay is how long to wait, or [Limiter.Wait]: Allow cannot say that a call
+// that passes has to wait.
 func LeakyQueue(r Rate, capacity int64) Limit {
 	return Limit{leakyQueue, r.Tokens, r.Per, capacity}
 }

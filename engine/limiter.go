@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -81,11 +80,10 @@ type core struct {
 	capped        capCounters
 	book          ruleBook
 	time          timeline
-	closed        atomic.Bool   // logs made from now on are not swept
-	done          chan struct{} // closed by Close, for those who wait
+	closed        atomic.Bool // logs made from now on are not swept, nobody waits
+	sleepers      sleepers
 	maxWait       time.Duration
 	queue         queueBounds
-	timers        sync.Pool // of *time.Timer, those that wait
 }
 
 // words is the table as the background sweep sees it.
@@ -153,7 +151,7 @@ func (c *core) init(o *options) {
 	c.sweepInterval = o.sweepInterval
 	c.sweeper = evict.New(c.words, o.sweepInterval)
 	c.policy = o.capPolicy
-	c.done, c.maxWait, c.queue = make(chan struct{}), o.maxWait, o.queue
+	c.maxWait, c.queue = o.maxWait, o.queue
 	c.book.known, c.book.check = xsync.NewMapOf[Limit, *rule](), o.fitsTick
 	if o.stats {
 		c.stats = newCallStats()
@@ -214,9 +212,8 @@ func (m *Limiter[K]) Sweep() int {
 // the exact clock. Close may be called again and always returns nil. A limiter that is dropped
 // without Close leaks nothing.
 func (m *Limiter[K]) Close() error {
-	if m.closed.CompareAndSwap(false, true) {
-		close(m.done)
-	}
+	m.closed.Store(true)
+	m.sleepers.wakeAll()
 	m.sweeper.Close()
 	m.eachLogs(func(g *logs[K]) { g.sweeper.Close() })
 	m.time.stopTicking()

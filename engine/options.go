@@ -133,7 +133,9 @@ func WithMaxWait(d time.Duration) Option {
 
 // WithQueue bounds what waits for its time on each key: so many permits, in so many reservations,
 // those of [Limiter.Wait] among them. What finds no place is refused at once. A place is free again
-// when its time has come or it is given up. With it a reservation costs nothing more.
+// when its time has come or it is given up. With it a reservation costs nothing more. 0 of either
+// lets nothing wait: then Wait passes at once or fails. What passes a [LeakyQueue] in its turn waits
+// too, and counts in both bounds.
 func WithQueue(permits int64, reservations int) Option {
 	return func(o *options) { o.queue = queueBounds{permits, reservations} }
 }

@@ -86,15 +86,15 @@ func (r *Reservation[K]) Cancel() bool {
 // patience is how long a reservation may have to wait, by the limiter's rule and by the caller's.
 type patience struct{ most, deadline time.Duration }
 
-// allows returns nil if a wait is within both.
-func (p patience) allows(wait int64) error {
+// allows returns nil if a wait for n permits is within both.
+func (p patience) allows(n, wait int64) error {
 	switch {
 	case wait == atomicstate.Never:
-		return &WaitError{ErrNever, Never}
+		return &WaitError{Err: ErrNever, Asked: n, Wait: Never}
 	case wait > int64(p.most):
-		return &WaitError{ErrMaxWait, time.Duration(wait)}
+		return &WaitError{Err: ErrMaxWait, Asked: n, Wait: time.Duration(wait), Most: p.most}
 	case wait > int64(p.deadline):
-		return &WaitError{context.DeadlineExceeded, time.Duration(wait)}
+		return &WaitError{Err: context.DeadlineExceeded, Asked: n, Wait: time.Duration(wait), Most: p.deadline}
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (b *booking) claim(i int) *claim {
 // charged. b is worth nothing if there is an error.
 func (m *Limiter[K]) reserve(main *rule, key K, n int64, p patience, b *booking) error {
 	if n < 0 {
-		return &WaitError{ErrNever, Never}
+		return &WaitError{Err: ErrNever, Asked: n, Wait: Never}
 	}
 	if n == 0 {
 		return nil
@@ -135,7 +135,7 @@ func (m *Limiter[K]) reserve(main *rule, key K, n int64, p patience, b *booking)
 	for i := range 1 + len(m.also) {
 		_, r := m.ruleAt(main, i)
 		if n > r.limit.Capacity() {
-			return &WaitError{ErrNever, Never}
+			return &WaitError{Err: ErrNever, Asked: n, Wait: Never}
 		}
 		queues = queues || r.limit.algorithm == leakyQueue
 	}

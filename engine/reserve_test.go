@@ -1,7 +1,9 @@
 package engine_test
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -110,6 +112,27 @@ func TestReservationsGivenUp(t *testing.T) {
 	})
 }
 
+// TestWaitErrorTexts say what was asked for, and by how much it was too long.
+func TestWaitErrorTexts(t *testing.T) {
+	for text, e := range map[string]*engine.WaitError{
+		"engine: can never pass: 7 permits asked for":                                {Err: engine.ErrNever, Asked: 7, Wait: engine.Never},
+		"engine: queue full: 7 permits asked for, which would come in 2s":            {Err: engine.ErrQueueFull, Asked: 7, Wait: 2 * time.Second},
+		"engine: no room for a new key: 7 permits asked for, which would come in 2s": {Err: engine.ErrNoRoom, Asked: 7, Wait: 2 * time.Second},
+		"engine: context deadline exceeded: 7 permits asked for, which would come in 2s; the context ends in 1s": {
+			Err: context.DeadlineExceeded, Asked: 7, Wait: 2 * time.Second, Most: time.Second,
+		},
+	} {
+		require.EqualError(t, e, text)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		m := engine.Must[string](engine.TokenBucket(engine.PerSecond(1), 1), engine.WithQueue(0, 0))
+		require.NoError(t, m.Wait(t.Context(), "a", 1), "which need not wait")
+		var refused *engine.WaitError
+		require.ErrorAs(t, m.Wait(t.Context(), "a", 1), &refused)
+		require.Equal(t, engine.WaitError{Err: engine.ErrQueueFull, Asked: 1, Wait: time.Second}, *refused)
+	})
+}
+
 // TestReserveRefuses at once what would come later than the caller waits, or never.
 func TestReserveRefuses(t *testing.T) {
 	m, clock := fake(t, engine.TokenBucket(engine.PerSecond(1), 10), engine.WithMaxWait(5*time.Second))
@@ -122,7 +145,7 @@ func TestReserveRefuses(t *testing.T) {
 	var wait *engine.WaitError
 	require.ErrorAs(t, r.Err(), &wait)
 	require.Equal(t, 6*time.Second, wait.Wait)
-	require.Equal(t, "engine: would wait too long: the permits would come in 6s", wait.Error())
+	require.Equal(t, "engine: would wait too long: 6 permits asked for, which would come in 6s; WithMaxWait allows 5s", wait.Error())
 	require.NoError(t, m.Reserve("a", 5).Err(), "exactly as long as it may")
 	for _, n := range []int64{11, -1} {
 		r = m.Reserve("a", n)

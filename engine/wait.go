@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -29,16 +30,33 @@ type WaitError struct {
 	// Err is [ErrNever], [ErrMaxWait], [ErrQueueFull], [ErrNoRoom], or context.DeadlineExceeded if
 	// the context's deadline comes before the permits.
 	Err error
+	// Asked is how many permits the call was for.
+	Asked int64
 	// Wait is how long it would have taken, as far as is known, or [Never].
 	Wait time.Duration
+	// Most is how long it might have taken: what [WithMaxWait] allows, or what was left until the
+	// deadline. It is 0 if the call was refused for another reason.
+	Most time.Duration
 }
 
-// Error says why, and how long it would have taken.
+// Error says what was asked for and why it was refused, and how long it would have taken.
 func (e *WaitError) Error() string {
-	if e.Wait == Never {
-		return e.Err.Error()
+	prefix := ""
+	if !strings.HasPrefix(e.Err.Error(), "engine: ") {
+		prefix = "engine: "
 	}
-	return fmt.Sprintf("%v: the permits would come in %v", e.Err, e.Wait)
+	text := fmt.Sprintf("%s%v: %d permits asked for", prefix, e.Err, e.Asked)
+	if e.Wait != Never {
+		text += fmt.Sprintf(", which would come in %v", e.Wait)
+	}
+	switch {
+	case e.Most <= 0:
+	case errors.Is(e.Err, ErrMaxWait):
+		text += fmt.Sprintf("; WithMaxWait allows %v", e.Most)
+	default:
+		text += fmt.Sprintf("; the context ends in %v", e.Most)
+	}
+	return text
 }
 
 // Unwrap returns Err.
@@ -95,61 +113,4 @@ func (m *Limiter[K]) waitTurn(ctx context.Context, r *rule, key K, n int64) erro
 		return nil // its time came first: the permits are the caller's
 	}
 	return err
-}
-
-// sleep blocks until the limiter's time has reached at, or returns why it did not.
-func (c *core) sleep(ctx context.Context, at int64) error {
-	for {
-		left := at - c.time.sure(readClock)
-		if left <= 0 {
-			return nil
-		}
-		err := c.sleepFor(ctx, time.Duration(left))
-		if err != nil && c.time.sure(readClock) < at {
-			return err
-		}
-	}
-}
-
-// minSleep is the least sleep by the process's timers where time may stand still: on a user's clock,
-// or until the process's own has made up the times that were given.
-const minSleep = time.Millisecond
-
-// sleepFor blocks for d of the limiter's time, as far as that can be foretold.
-func (c *core) sleepFor(ctx context.Context, d time.Duration) error {
-	if w, ok := c.time.user.(Waker); ok {
-		woken := make(chan struct{}, 1)
-		asked := c.time.sure(readClock)
-		stop := w.AfterFunc(d, func() { woken <- struct{}{} })
-		defer stop()
-		if c.time.sure(readClock) > asked {
-			return nil // the wake may be set too late by what has passed
-		}
-		return await(ctx, c, woken)
-	}
-	if kind := c.time.kind.Load(); kind == clockUser || kind == clockGiven {
-		d = max(d, minSleep)
-	}
-	t, ok := c.timers.Get().(*time.Timer)
-	if ok {
-		t.Reset(d)
-	} else {
-		t = time.NewTimer(d)
-	}
-	err := await(ctx, c, t.C)
-	t.Stop()
-	c.timers.Put(t)
-	return err
-}
-
-// await blocks until woken, the end of the context, or Close.
-func await[T any](ctx context.Context, c *core, woken <-chan T) error {
-	select {
-	case <-woken:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-c.done:
-		return ErrClosed
-	}
 }

@@ -54,8 +54,8 @@ type Sweeper[T any, P interface {
 	armed    atomic.Bool // a timer is set or a slice runs, or the sweeping has ended
 	hurried  atomic.Bool // the next slice comes soon
 
-	mu     sync.Mutex  // held while a slice runs; guards the fields below
-	timer  *time.Timer // nil until the first Kick
+	mu     sync.Mutex // held while a slice runs; guards the fields below
+	turn   uint64     // of the timer set last: those before it do nothing
 	closed bool
 }
 
@@ -101,18 +101,15 @@ func (s *Sweeper[T, P]) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	if s.timer != nil {
-		s.timer.Stop()
-	}
 }
 
-// schedule sets the timer; the caller holds mu.
+// schedule sets a timer; the caller holds mu. Timers are neither stopped nor set again, since under
+// testing/synctest that is for the bubble alone that made them, and the table may be older or live
+// on: one that another was set after does nothing when it fires.
 func (s *Sweeper[T, P]) schedule(after time.Duration) {
-	if s.timer == nil {
-		s.timer = time.AfterFunc(after, s.run)
-		return
-	}
-	s.timer.Reset(after)
+	s.turn++
+	turn := s.turn
+	time.AfterFunc(after, func() { s.run(turn) })
 }
 
 // pause is the time between two sweeps of table.
@@ -120,17 +117,17 @@ func (s *Sweeper[T, P]) pause(table P) time.Duration {
 	return min(s.interval, time.Duration(table.Horizon()/horizonShare))
 }
 
-// run sweeps for a slice and sets the timer for what comes next.
-func (s *Sweeper[T, P]) run() {
+// run sweeps for a slice, when the timer of a turn fires, and sets one for what comes next.
+func (s *Sweeper[T, P]) run(turn uint64) {
 	table := P(s.table.Value())
-	if table == nil {
+	if table == nil || !s.due(turn) {
 		return
 	}
 	s.hurried.Store(false)
 	table.Refresh()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.closed || s.turn != turn {
 		return
 	}
 	if !sweepFor(table, slice) {
@@ -145,6 +142,13 @@ func (s *Sweeper[T, P]) run() {
 	if table.Len() > 0 && s.armed.CompareAndSwap(false, true) { // a key came in between
 		s.schedule(s.pause(table))
 	}
+}
+
+// due reports whether a turn is that of the timer set last.
+func (s *Sweeper[T, P]) due(turn uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.closed && s.turn == turn
 }
 
 // sweepFor sweeps leaves until the sweep is done or the budget is spent.

@@ -5,17 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/penstock-go/penstock/engine"
 )
 
-// Errors of this package; test with errors.Is.
+// Errors of this package; test with errors.Is. Those that package engine has too wrap its own, so
+// that a caller of both may test for those alone; the details are in a [*QueueFullError], a
+// [*NeverError] or a [*DeadlineError], for errors.As.
 var (
-	// ErrClosed reports a call after [Limiter.Close], or one that waited when it was called.
-	ErrClosed = errors.New("fair: the limiter is closed")
-	// ErrQueueFull reports that as many of a tenant's calls, or permits, wait as its queue holds: see
-	// [QueueFullError].
-	ErrQueueFull = errors.New("fair: the tenant's queue is full")
-	// ErrNever reports permits that the limit can never grant: see [NeverError].
-	ErrNever = errors.New("fair: the limit can never grant this")
+	// ErrClosed reports a call after [Limiter.Close], or one that waited when it was called. It is
+	// an [engine.ErrClosed].
+	ErrClosed error = &kind{"fair: the limiter is closed", engine.ErrClosed}
+	// ErrQueueFull reports that as many of a tenant's calls, or permits, wait as its queue holds. It is
+	// an [engine.ErrQueueFull].
+	ErrQueueFull error = &kind{"fair: the tenant's queue is full", engine.ErrQueueFull}
+	// ErrNever reports permits that the limit can never grant. It is an [engine.ErrNever].
+	ErrNever error = &kind{"fair: the limit can never grant this", engine.ErrNever}
 	// ErrPermits reports a negative number of permits.
 	ErrPermits = errors.New("fair: negative number of permits")
 	// ErrTenants reports one more tenant than [WithMaxTenants] allows to be held.
@@ -27,6 +32,15 @@ var (
 	// ErrOption reports an option with an unusable value.
 	ErrOption = errors.New("fair: invalid option")
 )
+
+// kind is an error that is one of package engine's too, in this package's words.
+type kind struct {
+	text   string
+	engine error
+}
+
+func (k *kind) Error() string { return k.text }
+func (k *kind) Unwrap() error { return k.engine }
 
 var errTenant = fmt.Errorf("%w: use a key that equals itself", ErrTenant)
 
@@ -40,7 +54,8 @@ type QueueFullError struct {
 
 // Error says what is full, and what to do.
 func (e *QueueFullError) Error() string {
-	return fmt.Sprintf("%v: %d calls of %d, %d permits of %d, %d more asked for; come back in %v or later, or raise WithQueue",
+	return fmt.Sprintf("%v: %d calls of %d, %d permits of %d, %d more asked for, which would come in %v at the earliest: "+
+		"wait until some have passed, or raise WithQueue",
 		ErrQueueFull, e.Waiters, e.MaxWaiters, e.Permits, e.MaxPermits, e.Asked, e.AtLeast)
 }
 

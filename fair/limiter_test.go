@@ -18,7 +18,7 @@ import (
 func TestNewReportsAllThatIsWrong(t *testing.T) {
 	var none *enginetest.Clock
 	_, err := fair.New[any](engine.TokenBucket(engine.PerSecond(-1), 1), nil,
-		fair.WithWeight(0), fair.WithQueue(0, 0), fair.WithClock(none), fair.WithHold(-1), fair.WithMaxTenants(0))
+		fair.WithWeight(0), fair.WithQueue(-1, -1), fair.WithClock(none), fair.WithHold(-1), fair.WithMaxTenants(0))
 	for _, want := range []error{engine.ErrRate, engine.ErrKeyType, fair.ErrOption, fair.ErrWeight} {
 		require.ErrorIs(t, err, want)
 	}

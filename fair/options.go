@@ -40,8 +40,8 @@ type options struct {
 func WithWeight(w int64) Option { return func(o *options) { o.weight = w } }
 
 // WithQueue bounds the queue of each tenant: at most so many waiters, which together wait for at
-// most so many permits; both 1 or more. Without this option [DefaultWaiters] may wait, for any number of
-// permits.
+// most so many permits; both 0 or more. With 0 of either nothing waits: Wait passes at once or fails.
+// Without this option [DefaultWaiters] may wait, for any number of permits.
 func WithQueue(permits int64, waiters int) Option {
 	return func(o *options) { o.permits, o.waiters = permits, waiters }
 }
@@ -90,8 +90,8 @@ func (o *options) validate() error {
 	if err := checkWeight(o.weight); err != nil {
 		errs = append(errs, fmt.Errorf("%w: WithWeight: %w", ErrOption, err))
 	}
-	if o.permits < 1 || o.waiters < 1 {
-		bad("WithQueue(%d, %d): use 1 or more of both", o.permits, o.waiters)
+	if o.permits < 0 || o.waiters < 0 {
+		bad("WithQueue(%d, %d): use 0 or more", o.permits, o.waiters)
 	}
 	if o.nilClock {
 		bad("WithClock(nil): pass a clock, or leave the option out for the monotonic one")

@@ -65,7 +65,8 @@ func WithMaxKeys(n int) Option { return func(o *options) { o.maxKeys = n } }
 
 // WithClock makes the limiter measure the life of leases by c in place of the process's monotonic
 // clock. It should run while the machine sleeps, if that is of concern, and must not run slower than
-// time does. A step back counts as no time passed.
+// time does. A step back counts as no time passed. Now is called under the lock of a key, so it must not
+// call the limiter.
 func WithClock(c engine.Clock) Option {
 	return func(o *options) { o.clock, o.nilClock = c, c == nil }
 }
