@@ -26,16 +26,30 @@ func (m *Limiter[K]) Allow(key K) bool { return m.AllowN(key, 1) }
 // not allowed. Under a [LeakyQueue] true is a place in the queue, and only [Limiter.Take] tells when
 // its turn is.
 func (m *Limiter[K]) AllowN(key K, n int64) bool {
-	r := m.ruleOf(key)
+	r := m.rule.Load()
+	if m.resolver != nil {
+		r = m.resolve(key)
+	}
 	if !m.alone || r.verdict != byWord || n <= 0 {
-		var d Decision
-		m.takeBy(&d, r, key, n, readClock)
-		return d.Allowed
+		return m.allowAnyhow(r, key, n)
 	}
 	k := m.hasher.Key(key) // 1
 	if _, _, ok, done := m.tryWord(r, k, n); done {
 		return ok
 	}
+	return m.allowWord(r, key, k, n)
+}
+
+// allowAnyhow is AllowN for all that is not one word.
+func (m *Limiter[K]) allowAnyhow(r *rule, key K, n int64) bool {
+	var d Decision
+	m.takeBy(&d, r, key, n, readClock)
+	return d.Allowed
+}
+
+// allowWord is AllowN for all that is not the straight way. It is a function of its own for the sake of
+// AllowN's frame.
+func (m *Limiter[K]) allowWord(r *rule, key K, k sharded.Key, n int64) bool {
 	out, done := m.chargeWord(r, k, n, readClock)
 	if !done {
 		out = m.chargeMissing(&m.main, r, key, k, out.word, n, readClock)
@@ -56,11 +70,7 @@ func AllowBytes(l *Limiter[string], key []byte) bool {
 		if _, _, ok, done := l.tryWord(r, k, 1); done {
 			return ok
 		}
-		out, done := l.chargeWord(r, k, 1, readClock)
-		if !done {
-			out = l.chargeMissing(&l.main, r, view, k, out.word, 1, readClock)
-		}
-		return l.tally(out).ok
+		return l.allowWord(r, view, k, 1)
 	case r.verdict == byLog:
 		clock := func() int64 { return l.time.sure(readClock) }
 		if d, known := sharded.TakeExistingLogBytes(l.logsAt(&l.main).Logs, key, r.logLimit(), 1, clock); known {

@@ -37,7 +37,9 @@ func newDirectory(depth uint8) *directory {
 }
 
 // leafOf returns the leaf for a hash.
-func (d *directory) leafOf(hash uint64) *leaf { return d.leaves[coordinate(hash)>>d.shift].Load() }
+func (d *directory) leafOf(hash uint64) *leaf {
+	return d.leaves[coordinate(hash)>>(d.shift&63)].Load() // the mask spares the test for a longer shift
+}
 
 // leafAt returns the leaf that holds a coordinate.
 func (d *directory) leafAt(at uint64) *leaf { return d.leaves[at>>d.shift].Load() }

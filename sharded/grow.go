@@ -58,7 +58,7 @@ func until(law atomicstate.Law, word uint64, now int64) int64 {
 // holds l's lock, and must start again from the directory.
 func (t *Table) grow(l *leaf, now int64) bool {
 	c := t.survey(l, now, now)
-	if int(l.used)-c.forgettable <= splitLive {
+	if int(l.used)-c.forgettable <= l.splitLive() {
 		t.rebuild(l, now, now)
 		return true
 	}

@@ -160,6 +160,15 @@ func (h *Hasher[K]) Key(key K) Key {
 		return h.integer(uint64(*(*uint16)(p)))
 	case kind8:
 		return h.integer(uint64(*(*uint8)(p)))
+	}
+	return h.structured(key)
+}
+
+// structured fingerprints a key of more than one field. It is a function of its own for the sake of
+// Key's frame.
+func (h *Hasher[K]) structured(key K) Key {
+	p := unsafe.Pointer(&key) // Safety: as in Key
+	switch h.kind {
 	case kindAddr:
 		a := *(*netip.Addr)(p)
 		if a.Is4() {

@@ -22,27 +22,54 @@ func TestLayout(t *testing.T) {
 	require.EqualValues(t, 14, int64(maxUsed)<<(maxDepth-1)/1e9, "billions of keys at which the densest leaves are that deep")
 }
 
-// TestProbesAreShort: what the reason for maxUsed says.
+// TestProbesAreShort: what the reasons for maxUsed and roomyUsed say.
 func TestProbesAreShort(t *testing.T) {
+	mean, _ := probes(maxUsed)
+	require.Less(t, mean, 4.0)
+	require.Greater(t, mean, 3.0, "suspiciously short: were the leaves full?")
+	_, first := probes(roomyUsed * 3 / 4) // on average, between two splits
+	require.InDelta(t, 0.9, first, 0.015)
+}
+
+// probes returns how many slots a hit looks at on average, and the share that looks at one, in leaves
+// with so many keys.
+func probes(used int) (mean, first float64) {
 	rnd := rand.New(rand.NewPCG(3, 5))
 	const leaves = 300
-	probes := 0
 	for range leaves {
 		l := newLeaf(0, 0)
-		ids := make([]identity, maxUsed)
+		ids := make([]identity, used)
 		for i := range ids {
 			ids[i] = identity{hash: rnd.Uint64()}
 			l.insert(ids[i], 1<<atomicstate.ValueBits)
 		}
 		for _, id := range ids {
-			probes++
+			slots := 1
 			for at := home(id.hash); l.slots[at].identity != id; at = (at + 1) % SlotsPerLeaf {
-				probes++
+				slots++
+			}
+			mean += float64(slots)
+			if slots == 1 {
+				first++
 			}
 		}
 	}
-	require.Less(t, float64(probes)/leaves/maxUsed, 4.0)
-	require.Greater(t, float64(probes)/leaves/maxUsed, 3.0, "suspiciously short: were the leaves full?")
+	all := float64(leaves * used)
+	return mean / all, first / all
+}
+
+// TestSmallTablesAreRoomy: how much memory that takes, and that it ends.
+func TestSmallTablesAreRoomy(t *testing.T) {
+	table, law := newTestTable(t, 0, func() int64 { return 0 })
+	h, _ := NewHasher[int]()
+	for i := range 10_000 {
+		mustCharge(t, table, h.Key(i), law, 1)
+		if i+1 == 3000 {
+			require.InDelta(t, 32, countLeaves(table), 4)
+		}
+	}
+	require.Less(t, float64(countLeaves(table)*leafBytes)/float64(table.Len()), 52.0)
+	require.Equal(t, 127, roomyUsed)
 }
 
 // TestBytesAKeyInTheLimit computes the swing that the reason for coordinate names: for very many

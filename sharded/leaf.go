@@ -24,12 +24,14 @@ const (
 	// maxUsed is the fill at which a leaf is grown: 27/32 of the slots keep probes
 	// short (at most 4 slots on average for a hit in a leaf that is about to grow).
 	maxUsed = SlotsPerLeaf * 27 / 32
-	// splitLive is the number of slots that must still matter for a full leaf to be
-	// split; below it a rebuild of the same size makes room enough.
-	splitLive = maxUsed * 5 / 8
-	// mergeUsed is the fill of two neighbours together below which they are merged:
-	// far enough under splitLive that a key or two never makes leaves flap.
-	mergeUsed = maxUsed * 3 / 8
+	// roomyDepth is the depth up to which leaves are grown at roomyUsed already, a quarter of
+	// the slots, so that nine of ten hits end at the first one. A slot that a probe has to go on
+	// to costs a branch that the processor cannot foresee, which in a table that lies in its
+	// caches is what a call costs most besides the clock. With 3,000 keys there are 32 leaves so,
+	// 131 bytes a key; from there on leaves are filled up, and from some 10,000 keys on it costs
+	// nothing.
+	roomyDepth = 4
+	roomyUsed  = SlotsPerLeaf / 4
 	// pageBytes is the smallest page of the platforms that Go runs on.
 	pageBytes = 4096
 )
@@ -89,6 +91,22 @@ func newLeaf(depth uint8, prefix uint64) *leaf {
 	l.slots[SlotsPerLeaf-1].word.Store(atomicstate.Empty)
 	return l
 }
+
+// roomAt is the number of slots at which a leaf of that depth is full.
+func roomAt(depth uint8) int {
+	if depth <= roomyDepth {
+		return roomyUsed
+	}
+	return maxUsed
+}
+
+// splitLive is the number of slots that must still matter for a full leaf to be split; below
+// it a rebuild of the same size makes room enough.
+func (l *leaf) splitLive() int { return roomAt(l.depth) * 5 / 8 }
+
+// mergeUsed is the fill of l and its neighbour, or of both together, below which they are merged: far
+// enough under splitLive of what they become that a key or two never makes leaves flap.
+func (l *leaf) mergeUsed() int { return roomAt(l.depth-1) * 3 / 8 }
 
 // home is the first slot to probe for hash: its lower half scaled to the leaf.
 func home(hash uint64) uint64 { return (hash & math.MaxUint32) * SlotsPerLeaf >> 32 }

@@ -70,7 +70,7 @@ func TestSweepComesBackToALeafThatWasReplaced(t *testing.T) {
 	table := NewTable(func() int64 { return now }, 0)
 	law := table.Register(newBucket(t, 1<<26, 1, 5))
 	h, _ := NewHasher[int]()
-	for i := range maxUsed {
+	for i := range roomyUsed {
 		mustCharge(t, table, h.Key(i), law, 5)
 	}
 	l := table.dir.Load().leafAt(0)
@@ -82,7 +82,7 @@ func TestSweepComesBackToALeafThatWasReplaced(t *testing.T) {
 	}
 	table.split(l, 0)
 	l.mu.Unlock()
-	require.Equal(t, maxUsed, <-swept)
+	require.Equal(t, roomyUsed, <-swept)
 	require.Zero(t, table.Len())
 }
 

@@ -155,8 +155,10 @@ func (t *Table) sweepLeaf(at uint64, p pass) (next uint64, dropped int) {
 		c.used -= dropped
 		l.mu.Unlock()
 	}
-	if c.used <= mergeUsed {
-		dropped += t.tryMerge(at, p)
+	for merged := l.depth > 0 && c.used <= l.mergeUsed(); merged; {
+		var n int
+		n, merged = t.tryMerge(at, p) // what was merged may have a neighbour that is nearly empty too
+		dropped += n
 	}
 	l = t.dir.Load().leafAt(at)
 	return l.prefix + l.width(), dropped
@@ -164,24 +166,24 @@ func (t *Table) sweepLeaf(at uint64, p pass) (next uint64, dropped int) {
 
 // tryMerge joins the leaf at a coordinate with its neighbour of the same parent if both
 // together are nearly empty.
-func (t *Table) tryMerge(at uint64, p pass) (dropped int) {
+func (t *Table) tryMerge(at uint64, p pass) (dropped int, merged bool) {
 	d := t.dir.Load()
 	l := d.leafAt(at)
 	if l.depth == 0 {
-		return 0
+		return 0, false
 	}
 	low, high := d.leafAt(l.prefix&^l.width()), d.leafAt(l.prefix|l.width())
 	if low == high || low.depth != high.depth {
-		return 0
+		return 0, false
 	}
 	low.mu.Lock() // by prefix
 	defer low.mu.Unlock()
 	high.mu.Lock()
 	defer high.mu.Unlock()
-	if low.replaced || high.replaced || low.used+high.used > mergeUsed {
-		return 0
+	if low.replaced || high.replaced || int(low.used+high.used) > low.mergeUsed() {
+		return 0, false
 	}
-	return t.merge(low, high, p.base, p.now)
+	return t.merge(low, high, p.base, p.now), true
 }
 
 // Horizon returns the shortest time, in nanoseconds, for which a word of any registered law

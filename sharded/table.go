@@ -126,7 +126,7 @@ func (t *Table) insert(ledger *Ledger, k Key, limit uint32, now, n int64, move M
 	if own != nil && atomicstate.IsLive(word) {
 		return Retry, 0, 0
 	}
-	if own == nil && l.used >= maxUsed {
+	if own == nil && int(l.used) >= roomAt(l.depth) {
 		now, ready := t.timeIn(l, now)
 		switch {
 		case !ready:

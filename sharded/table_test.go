@@ -226,15 +226,15 @@ func TestConversionInAFullLeaf(t *testing.T) {
 	table, law := newTestTable(t, 0, func() int64 { return 0 })
 	other := table.Register(newBucket(t, 1, time.Minute, 7))
 	h, _ := NewHasher[int]()
-	for i := range maxUsed {
+	for i := range roomyUsed {
 		mustCharge(t, table, h.Key(i), law, 5)
 	}
-	for i := range maxUsed {
+	for i := range roomyUsed {
 		mustCharge(t, table, h.Key(i), other, 2)
 		ok, _, _ := charge(table, h.Key(i), other, 1)
 		require.False(t, ok)
 	}
-	require.Equal(t, maxUsed, table.Len())
+	require.Equal(t, roomyUsed, table.Len())
 	checkInvariants(t, table)
 }
 
