@@ -70,6 +70,7 @@ var noBreaker = store.WithBreaker(store.Breaker{Failures: 1 << 30, MinCalls: 1 <
 func TestLostReplies(t *testing.T) {
 	for name, start := range emulators {
 		t.Run(name, func(t *testing.T) {
+			leavesNoGoroutines(t)
 			server := start(t)
 			b := newBehind(t, server, store.WithDeadline(patient), noBreaker)
 			const lost = 10
@@ -95,6 +96,7 @@ func TestLostReplies(t *testing.T) {
 func TestLateReplies(t *testing.T) {
 	for name, start := range emulators {
 		t.Run(name, func(t *testing.T) {
+			leavesNoGoroutines(t)
 			server := start(t)
 			b := newBehind(t, server, store.WithDeadline(200*time.Millisecond), noBreaker)
 			const late = 5
@@ -119,6 +121,7 @@ func TestLateReplies(t *testing.T) {
 func TestLateRequests(t *testing.T) {
 	for name, start := range emulators {
 		t.Run(name, func(t *testing.T) {
+			leavesNoGoroutines(t)
 			server := start(t)
 			b := newBehind(t, server, store.WithDeadline(20*time.Millisecond), noBreaker)
 			const late = 5
@@ -140,6 +143,7 @@ func TestLateRequests(t *testing.T) {
 func TestRefusedConnections(t *testing.T) {
 	for name, start := range emulators {
 		t.Run(name, func(t *testing.T) {
+			leavesNoGoroutines(t)
 			server := start(t)
 			b := newBehind(t, server, store.WithDeadline(patient), noBreaker)
 			b.proxy.Set(faultproxy.Fault{Refuse: true})
@@ -178,9 +182,24 @@ func (l *lines) with(text string) int {
 	return strings.Count(l.text.String(), text)
 }
 
+// alternate reports whether the breaker's lines tell of changes only: opened, closed, opened, and so on.
+func (l *lines) alternate() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	open := false
+	for line := range strings.Lines(l.text.String()) {
+		if open == strings.Contains(line, "breaker opened") {
+			return false
+		}
+		open = !open
+	}
+	return true
+}
+
 // TestKilledServer: the server is killed (SIGKILL) under callers and started again. What passed was
 // charged, what was charged passed or is unknown; the breaker opens and closes with a line each time.
 func TestKilledServer(t *testing.T) {
+	leavesNoGoroutines(t)
 	server := dynamodbtest.DynaliteOnDisk(t)
 	client := dynamodbtest.Client(t, server.URL)
 	table := dynamodbtest.Table(t, client)
@@ -227,6 +246,7 @@ func TestKilledServer(t *testing.T) {
 	close(stop)
 	callers.Wait()
 	require.Eventually(t, func() bool { return log.with("breaker opened") == log.with("breaker closed") }, patient, time.Millisecond)
+	require.True(t, log.alternate(), log.text.String())
 	d, err := l.Peek(t.Context(), "key")
 	require.NoError(t, err)
 	used := d.Limit - d.Remaining
@@ -241,6 +261,7 @@ func TestKilledServer(t *testing.T) {
 func TestDeadlinesOfManyCallers(t *testing.T) {
 	for name, start := range emulators {
 		t.Run(name, func(t *testing.T) {
+			leavesNoGoroutines(t)
 			server := start(t)
 			b := newBehind(t, server, store.WithDeadline(20*time.Millisecond), noBreaker)
 			b.used(t)
