@@ -280,6 +280,11 @@ func TestBatchOfASlowStore(t *testing.T) {
 		for i, o := range batch(0) {
 			require.Equal(t, requests[i].N <= 8, o.Err != nil, "it came too late: %+v", o)
 		}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Millisecond, cancel)
+		for i, o := range l.TakeBatch(ctx, requests) {
+			require.Equal(t, requests[i].N <= 8, errors.Is(o.Err, context.Canceled), "it has left: %+v", o)
+		}
 	})
 }
 
