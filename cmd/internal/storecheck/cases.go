@@ -32,14 +32,14 @@ type player struct {
 	clock   chosen
 	storage store.Storage
 	backend *store.Backend
-	made    *atomic.Int64 // limiters so far, of all players: the number of each is its name
+	made    *atomic.Int64 // limiters so far, of the run
 }
 
 // players makes those that run cases.
 func (r *run) players(ctx context.Context) ([]*player, error) {
-	all, made := make([]*player, players), new(atomic.Int64)
+	all := make([]*player, players)
 	for i := range all {
-		p := &player{made: made}
+		p := &player{made: &r.made}
 		storage, err := r.target.AtClock(ctx, &p.clock)
 		if err != nil {
 			return nil, err
@@ -80,6 +80,7 @@ func (l *onStore) Close() error {
 	return l.shared.Close()
 }
 
+// build makes limiters whose names, and so whose keys, are their own in the whole run.
 func (p *player) build(ctx context.Context) cases.Build {
 	return func(spec limits.Spec) (cases.Limiter, error) {
 		limit, err := limits.Build(spec)

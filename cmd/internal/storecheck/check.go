@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/penstock-go/penstock/cmd/internal/cases"
@@ -72,6 +73,7 @@ type run struct {
 	scratch *stores.Scratch
 	options Options
 	tick    time.Duration
+	made    atomic.Int64 // limiters of cases so far
 }
 
 // deadline is how long a call may take: a check is no place to give up early.

@@ -57,7 +57,7 @@ func Parse(text string) (*Address, error) {
 		return nil, fmt.Errorf("stores of the kind %s:// are not known; write %s", scheme, Forms)
 	}
 	u, err := url.Parse(text)
-	if err != nil {
+	if end := strings.IndexAny(rest, "/?#"); err != nil || end >= 0 && strings.LastIndexByte(rest, '@') > end {
 		return nil, errors.New("the URL cannot be read; in user and password write characters other than letters and digits as %XX, " +
 			"and the port as a number")
 	}
@@ -80,18 +80,21 @@ func Parse(text string) (*Address, error) {
 // oneHost turns several hosts with commas between them into one and an option
 // addr for each of the others.
 func oneHost(rest string) string {
-	end := strings.IndexAny(rest, "/?")
-	if end < 0 {
-		end = len(rest)
-	}
-	hosts, tail := rest[:end], strings.TrimPrefix(rest[end:], "/")
+	before, query, _ := strings.Cut(rest, "?")
+	hosts, path, slash := strings.Cut(before, "/")
 	at := strings.LastIndexByte(hosts, '@') + 1
 	all := strings.Split(hosts[at:], ",")
-	out := hosts[:at] + all[0] + "/?"
-	for _, other := range all[1:] {
-		out += "addr=" + url.QueryEscape(other) + "&"
+	out := hosts[:at] + all[0]
+	if slash {
+		out += "/" + path
 	}
-	return out + strings.TrimPrefix(tail, "?")
+	for _, other := range all[1:] {
+		if strings.HasSuffix(other, "]") || !strings.Contains(other, ":") {
+			other += ":6379"
+		}
+		query += "&addr=" + url.QueryEscape(other)
+	}
+	return out + "?" + strings.TrimPrefix(query, "&")
 }
 
 // shownHost leaves out user and password.
@@ -124,6 +127,9 @@ const dialTimeout = 5 * time.Second
 func (a *Address) parseRedis(u *url.URL) error {
 	if u.Hostname() == "" {
 		return fmt.Errorf("the host is missing; write %s://host:6379", a.scheme)
+	}
+	if u.Path == "/" {
+		u.Path = "" // as many write it
 	}
 	opt, err := rueidis.ParseURL(u.String())
 	if err != nil {

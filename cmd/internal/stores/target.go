@@ -40,6 +40,13 @@ func Open(ctx context.Context, a *Address) (Target, error) {
 	return openRedis(ctx, a)
 }
 
+// InProcess reports whether a store is in this process, so that opening it again
+// makes another one.
+func InProcess(t Target) bool {
+	_, ok := t.(memory)
+	return ok
+}
+
 // memoryTick is the resolution of the stores that others use, so that the
 // answers are the same.
 const memoryTick = time.Microsecond
