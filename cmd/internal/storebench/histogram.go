@@ -9,14 +9,14 @@ const (
 	// subBits is how many bits below the highest one tell durations apart: 128
 	// steps for each power of two, so that a figure is at most 0.8 % too high.
 	subBits = 7
-	// sizes is the number of powers of two, up to 2^40 ns, 18 minutes; longer
-	// ones count as that.
-	sizes = 41
+	// maxBits bounds durations to 2^40 ns, 18 minutes; longer ones count as that.
+	maxBits = 40
+	places  = (maxBits - subBits + 1) << subBits
 )
 
 // histogram counts durations. It is not safe for concurrent use.
 type histogram struct {
-	counts [sizes << subBits]uint32
+	counts [places]uint32
 	total  int64
 }
 
@@ -27,8 +27,8 @@ func bucket(d time.Duration) int {
 	if size <= subBits {
 		return int(n)
 	}
-	if size >= sizes {
-		return len((&histogram{}).counts) - 1
+	if size > maxBits {
+		return places - 1
 	}
 	shift := size - subBits - 1
 	return (shift+1)<<subBits | int(n>>shift)&(1<<subBits-1)

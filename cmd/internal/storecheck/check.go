@@ -144,12 +144,14 @@ func limiter(b *store.Backend, name string, l engine.Limit) (*store.Shared, erro
 // ways are the ways to decide that a storage has: by itself, and by
 // compare-and-swap.
 func ways(s store.Storage) map[string]store.Storage {
-	out := map[string]store.Storage{"swap": store.WithoutApply(s)}
+	out := map[string]store.Storage{waySwap: store.WithoutApply(s)}
 	if _, ok := s.(store.Applier); ok {
-		out["apply"] = s
+		out[wayApply] = s
 	}
 	return out
 }
+
+const wayApply, waySwap = "apply", "swap"
 
 // supported returns why a store cannot enforce a limit by itself, nil if it can.
 func supported(s store.Storage, l engine.Limit) (*store.Law, error) {

@@ -69,7 +69,8 @@ func (r *run) lose(ctx context.Context, s store.Storage, loss *stores.Loss, algo
 			return fmt.Errorf("%d answers were lost; want %d", lost, i+1)
 		}
 		if !errors.Is(err, store.ErrUnknownOutcome) {
-			return fmt.Errorf("a call whose answer was lost: %s, error %w; want %w", said(d.Decision), err, store.ErrUnknownOutcome)
+			return fmt.Errorf("a call whose answer was lost: %s, error %v; want %w", //nolint:errorlint // it may be nil
+				said(d.Decision), err, store.ErrUnknownOutcome)
 		}
 	}
 	return account(ctx, l)

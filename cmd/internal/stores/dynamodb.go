@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/penstock-go/penstock/engine"
 	"github.com/penstock-go/penstock/store"
@@ -58,7 +59,7 @@ func openDynamoDB(ctx context.Context, a *Address) (Target, error) {
 // configuration reads region and credentials from where all programs of AWS do.
 // An emulator on this machine looks at neither, so it works without.
 func (a *Address) configuration(ctx context.Context) (aws.Config, error) {
-	with := []func(*config.LoadOptions) error{}
+	with := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
 	if a.region != "" {
 		with = append(with, config.WithRegion(a.region))
 	}

@@ -130,10 +130,10 @@ func (r *Redis) Close() error {
 var refusals = []struct{ says, help string }{
 	{"WRONGPASS", "the server does not know that user and password; write them as redis://user:password@host:6379, with %XX for special characters"},
 	{"NOAUTH", "the server wants a password; write redis://:password@host:6379, or redis://user:password@host:6379"},
-	{"without any password configured", "the server has no password; write the URL without one"},
 	{"NOPERM", "that user may not do what penstock needs: EVAL, EVALSHA, TIME, GET, SET, DEL, INFO, and CLUSTER SLOTS in a cluster, on the keys penstock-*"},
 	{"DB index is out of range", "the server has no such database; write a smaller number behind the /"},
 	{"CLUSTERDOWN", "the cluster does not serve all slots; see redis-cli cluster info"},
+	{"unknown message type", "no answer of Redis; is it Redis that runs there, and does it speak TLS (then write rediss://)?"},
 	{"LOADING", "the server is reading its data; try again when it has started"},
 }
 
@@ -157,7 +157,7 @@ func (a *Address) explainRedis(err error) error {
 	case errors.As(err, &op) && op.Op == "dial":
 		help = "cannot connect; is Redis running there, and are host and port right?"
 	case errors.Is(err, context.DeadlineExceeded), strings.Contains(err.Error(), "EOF"), errors.As(err, &op):
-		help = "no answer; is it Redis that runs there, and does it speak TLS (then write rediss://)?"
+		help = "no answer of Redis; is it Redis that runs there, and does it speak TLS (then write rediss://)?"
 	}
 	if help == "" {
 		return fmt.Errorf("%s: %w", a, err)
