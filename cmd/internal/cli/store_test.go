@@ -101,7 +101,7 @@ func TestStoresThatCannotBeReached(t *testing.T) {
 		"redis://" + locked:                            "the server wants a password; write redis://:password@host:6379",
 		"redis://:hunter3@" + locked:                   "the server does not know that user and password",
 		"redis://" + open + "/99":                      "the server has no such database",
-		"rediss://" + open + "?dial_timeout=3s":        "the server does not speak TLS; write redis:// in place of rediss://",
+		"rediss://" + open + "?dial_timeout=1s":        "no answer over TLS; is it Redis that runs there, and does it speak TLS (else write redis://)?",
 		"redis://" + emulator.Listener.Addr().String(): "no answer of Redis; is it Redis that runs there",
 		"dynamodb://limits?endpoint=" + emulator.URL:   "there is no such table; add create=true to make it",
 		"dynamodb://limits?endpoint=http://" + nobody:  "cannot connect; is it running there, and is the endpoint right?",

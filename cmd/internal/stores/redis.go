@@ -158,6 +158,9 @@ func (a *Address) explainRedis(err error) error {
 		help = "cannot connect; is Redis running there, and are host and port right?"
 	case errors.Is(err, context.DeadlineExceeded), strings.Contains(err.Error(), "EOF"), errors.As(err, &op):
 		help = "no answer of Redis; is it Redis that runs there, and does it speak TLS (then write rediss://)?"
+		if a.scheme == "rediss" {
+			help = "no answer over TLS; is it Redis that runs there, and does it speak TLS (else write redis://)?"
+		}
 	}
 	if help == "" {
 		return fmt.Errorf("%s: %w", a, err)
