@@ -125,6 +125,9 @@ func TestFaultsAreFound(t *testing.T) {
 				return store.Reading{}, true, next.Put(ctx, key, word, ttl)
 			}}, []string{"words", "callers"},
 		},
+		"a key that stays": {
+			faulty{get: func(r store.Reading) store.Reading { r.Word = max(r.Word, 1); return r }}, []string{"words", "expiry"},
+		},
 		"a permit too many": {
 			faulty{op: func(op *store.Op) {
 				if op.Max > 1 {
