@@ -74,7 +74,7 @@ func run(ctx context.Context, out io.Writer, addr, key string) error {
 
 // process is what each process does.
 func process(ctx context.Context, addr, key string) (o outcome) {
-	storage, err := redis.New(rueidis.ClientOption{InitAddress: []string{addr}})
+	storage, err := redis.New(rueidis.ClientOption{InitAddress: []string{addr}}) //nolint:contextcheck // what it starts ends with Close
 	if err != nil {
 		return outcome{err: err}
 	}
@@ -82,17 +82,17 @@ func process(ctx context.Context, addr, key string) (o outcome) {
 	if err != nil {
 		return outcome{err: err}
 	}
-	defer backend.Close() //nolint:errcheck // the connections end with the process
+	defer backend.Close()
 	shared, err := backend.Limiter("per-client", engine.TokenBucket(engine.PerMinute(perMinute), burst), store.WithProcesses(processes))
 	if err != nil {
 		return outcome{err: err}
 	}
-	defer shared.Close() //nolint:errcheck // as above
+	defer shared.Close()
 	fast, err := hybrid.New(shared, hybrid.WithSlack(slack))
 	if err != nil {
 		return outcome{err: err}
 	}
-	defer fast.Close() //nolint:errcheck // as above
+	defer fast.Close()
 
 	for range calls {
 		d, err := fast.Take(ctx, key, 1)

@@ -33,7 +33,7 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer, addrs []string) error {
-	storage, err := redis.New(rueidis.ClientOption{InitAddress: addrs})
+	storage, err := redis.New(rueidis.ClientOption{InitAddress: addrs}) //nolint:contextcheck // what it starts ends with Close
 	if err != nil {
 		return err
 	}
@@ -41,17 +41,17 @@ func run(ctx context.Context, out io.Writer, addrs []string) error {
 	if err != nil {
 		return err
 	}
-	defer backend.Close() //nolint:errcheck // the connections end with the process
+	defer backend.Close()
 	minute, err := backend.Limiter("minute", engine.TokenBucket(engine.PerMinute(2), 2))
 	if err != nil {
 		return err
 	}
-	defer minute.Close() //nolint:errcheck // as above
+	defer minute.Close()
 	hour, err := backend.Limiter("hour", engine.FixedWindow(3, time.Hour))
 	if err != nil {
 		return err
 	}
-	defer hour.Close() //nolint:errcheck // as above
+	defer hour.Close()
 	both, err := redis.NewAll(storage, backend, minute, hour)
 	if err != nil {
 		return err

@@ -71,7 +71,8 @@ func RedisCLI(tb testing.TB, addr string, args ...string) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	out, err := exec.Command("redis-cli", append([]string{"-h", host, "-p", port}, args...)...).CombinedOutput() //nolint:gosec,noctx // of the test
+	args = append([]string{"-h", host, "-p", port}, args...)
+	out, err := exec.Command("redis-cli", args...).CombinedOutput() //nolint:gosec,noctx // of the test
 	if err != nil {
 		tb.Fatalf("redis-cli %v: %v\n%s", args, err, out)
 	}

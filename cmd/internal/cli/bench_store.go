@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/penstock-go/penstock/cmd/internal/limits"
 	"github.com/penstock-go/penstock/cmd/internal/storebench"
 	"github.com/penstock-go/penstock/cmd/internal/stores"
@@ -18,8 +20,14 @@ type benchStoreCmd struct {
 
 	Callers []int  `default:"1,16,128" placeholder:"N,..." example:"1,16,128" help:"Callers at once, a table for each (default 1,16,128)."`
 	For     string `default:"5s" placeholder:"DURATION" example:"5s" help:"How long each row is measured (default 5s)."`
-	Limit   string `default:"rate=1000000/1s burst=1000000" placeholder:"WORDS" example:"'rate=100000/1s burst=100000'" help:"The limit of the calls that pass, in the words of penstock replay --limit (default 'rate=1000000/1s burst=1000000')."`
+	Limit   string `default:"rate=1000000/1s burst=1000000" placeholder:"WORDS" help:"${help_bench_limit}"`
 	JSON    bool   `name:"json" help:"Print one JSON object instead of a table."`
+}
+
+// benchHelp is the help of the longer flags of penstock bench-store, by flag.
+var benchHelp = kong.Vars{
+	"help_bench_limit": "The limit of the calls that pass, in the words of penstock replay --limit " +
+		"(default 'rate=1000000/1s burst=1000000').",
 }
 
 // maxCallers bounds the callers at once.

@@ -56,7 +56,7 @@ func (c *checkCmd) onStore(env Env) error {
 	if err != nil {
 		return err
 	}
-	defer target.Close() //nolint:errcheck // all was said by then
+	defer target.Close()
 	out := bufio.NewWriter(env.Stdout)
 	if !c.JSON {
 		fmt.Fprintf(out, "%s: %s, in ticks of %v\n", address, target.About(), target.Storage().Info().Tick)

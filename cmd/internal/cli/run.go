@@ -65,7 +65,7 @@ func Run(args []string, env Env) int {
 		kong.Description(description),
 		kong.Writers(env.Stdout, env.Stderr),
 		kong.Exit(func(int) { stopped = true }),
-		kong.Vars{"version": version()}, replayHelp, checkHelp,
+		kong.Vars{"version": version()}, replayHelp, checkHelp, benchHelp,
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
 	if err != nil {

@@ -87,7 +87,7 @@ func TestBenchStore(t *testing.T) {
 
 // What is wrong with a store is told so that it can be put right, in one line and without the password.
 func TestStoresThatCannotBeReached(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // of this machine
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	nobody := l.Addr().String()
 	require.NoError(t, l.Close())

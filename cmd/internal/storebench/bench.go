@@ -61,6 +61,9 @@ type Row struct {
 	FirstError string   `json:"first_error,omitempty"`
 }
 
+// Open reaches the store.
+type Open func(context.Context) (stores.Target, error)
+
 const (
 	keyCount = 1000 // keys that are called in turn
 
@@ -78,12 +81,12 @@ const (
 // then the report holds what was finished. open reaches the store; each number of
 // callers gets connections of its own, since some clients change their ways for
 // good once calls have overlapped.
-func Run(ctx context.Context, address *stores.Address, open func(context.Context) (stores.Target, error), o Options) (rep *Report, err error) {
+func Run(ctx context.Context, address *stores.Address, open Open, o Options) (rep *Report, err error) {
 	target, err := open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer target.Close() //nolint:errcheck // nothing is written any more
+	defer target.Close()
 	scratch := stores.NewScratch("bench")
 	rep = &Report{
 		Store: address.String(), About: target.About(), Go: runtime.Version(), Processors: runtime.GOMAXPROCS(0),
@@ -113,12 +116,12 @@ func Run(ctx context.Context, address *stores.Address, open func(context.Context
 }
 
 // table measures all rows for a number of callers.
-func table(ctx context.Context, open func(context.Context) (stores.Target, error), scratch *stores.Scratch, callers int, o Options) ([]Row, error) {
+func table(ctx context.Context, open Open, scratch *stores.Scratch, callers int, o Options) ([]Row, error) {
 	target, err := open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer target.Close() //nolint:errcheck // nothing is written any more
+	defer target.Close()
 	s, err := newSetup(ctx, target, scratch, o.Limit)
 	if err != nil {
 		return nil, err
@@ -257,7 +260,7 @@ func medianRatio(of, to []float64) float64 {
 	return ratios[len(ratios)/2]
 }
 
-// first returns a failure for all callers, if there was nothing but errors.
+// failed returns an error if there was nothing but errors.
 func (r *Row) failed() error {
 	if r.Errors < r.Calls {
 		return nil

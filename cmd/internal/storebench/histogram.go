@@ -49,7 +49,7 @@ func (h *histogram) add(d time.Duration) {
 }
 
 func (h *histogram) merge(other *histogram) {
-	for i, n := range other.counts {
+	for i, n := range &other.counts {
 		h.counts[i] += n
 	}
 	h.total += other.total
@@ -58,7 +58,7 @@ func (h *histogram) merge(other *histogram) {
 // quantile returns the duration that a share of all does not exceed, 0 if there are none.
 func (h *histogram) quantile(share float64) time.Duration {
 	rank := int64(share*float64(h.total-1)) + 1
-	for i, n := range h.counts {
+	for i, n := range &h.counts {
 		if rank -= int64(n); rank <= 0 && h.total > 0 {
 			return upper(i)
 		}

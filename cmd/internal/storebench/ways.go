@@ -86,7 +86,7 @@ func limiters(target stores.Target, scratch *stores.Scratch, spec limits.Spec) (
 		if err != nil {
 			return nil, err
 		}
-		for _, key := range keys {
+		for _, key := range &keys {
 			scratch.Keep(l.Key(key))
 		}
 		return l, nil

@@ -28,7 +28,8 @@ func (rep *Report) WriteTable(w io.Writer) error {
 	fmt.Fprintln(t, "callers\tcalls/s\tp50\tp99\tp99.9\tx floor\tserver us\tstore calls\t  ")
 	for i := range rep.Rows {
 		r := &rep.Rows[i]
-		fmt.Fprintf(t, "%d\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", r.Callers, r.PerSecond, short(r.P50Nanos), short(r.P99Nanos), short(r.P999Nanos),
+		fmt.Fprintf(t, "%d\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n",
+			r.Callers, r.PerSecond, short(r.P50Nanos), short(r.P99Nanos), short(r.P999Nanos),
 			r.times(), decimals(r.ServerMicros, 2), decimals(r.StoreCalls, 4), r.Name)
 	}
 	if err := t.Flush(); err != nil {
@@ -48,7 +49,8 @@ func (rep *Report) remarks(w io.Writer) {
 	if slices.ContainsFunc(rep.Rows, func(r Row) bool { return r.ServerMicros != nil }) {
 		fmt.Fprintln(w, "server us: the server's own time for a call, by its statistics, which count all its clients")
 	}
-	fmt.Fprintf(w, "hybrid: decided in this process on leases, %d keys in turn; store calls: how many calls reach the store for each\n", hotKeys)
+	fmt.Fprintf(w, "hybrid: decided in this process on leases, %d keys in turn; "+
+		"store calls: how many calls reach the store for each\n", hotKeys)
 	for i := range rep.Rows {
 		r := &rep.Rows[i]
 		if r.Unexpected > 0 {

@@ -52,10 +52,10 @@ func (b broken) Losing(ctx context.Context, loss *stores.Loss) (store.Storage, e
 type faulty struct {
 	store.Applier
 	op     func(*store.Op)
-	apply  func(next store.Applier, ctx context.Context, ops []store.Op, results []store.Result)
+	apply  func(ctx context.Context, next store.Applier, ops []store.Op, results []store.Result)
 	result func(*store.Result)
 	get    func(store.Reading) store.Reading
-	swap   func(next store.Applier, ctx context.Context, key string, old, word uint64, ttl time.Duration) (store.Reading, bool, error)
+	swap   func(ctx context.Context, next store.Applier, key string, old, word uint64, ttl time.Duration) (store.Reading, bool, error)
 }
 
 // Apply has the faults of op, apply and result.
@@ -66,7 +66,7 @@ func (f faulty) Apply(ctx context.Context, ops []store.Op, results []store.Resul
 		}
 	}
 	if f.apply != nil {
-		f.apply(f.Applier, ctx, ops, results)
+		f.apply(ctx, f.Applier, ops, results)
 	} else {
 		f.Applier.Apply(ctx, ops, results)
 	}
@@ -89,16 +89,16 @@ func (f faulty) Get(ctx context.Context, key string) (store.Reading, error) {
 // CompareAndSwap has the fault of swap.
 func (f faulty) CompareAndSwap(ctx context.Context, key string, old, next uint64, ttl time.Duration) (store.Reading, bool, error) {
 	if f.swap != nil {
-		return f.swap(f.Applier, ctx, key, old, next, ttl)
+		return f.swap(ctx, f.Applier, key, old, next, ttl)
 	}
 	return f.Applier.CompareAndSwap(ctx, key, old, next, ttl)
 }
 
 // memo lets a storage answer the first result of each key for ever.
-func memo() func(store.Applier, context.Context, []store.Op, []store.Result) {
+func memo() func(context.Context, store.Applier, []store.Op, []store.Result) {
 	var mu sync.Mutex
 	seen := map[string]store.Result{}
-	return func(next store.Applier, ctx context.Context, ops []store.Op, results []store.Result) {
+	return func(ctx context.Context, next store.Applier, ops []store.Op, results []store.Result) {
 		next.Apply(ctx, ops, results)
 		mu.Lock()
 		defer mu.Unlock()
@@ -121,7 +121,7 @@ func TestFaultsAreFound(t *testing.T) {
 			faulty{get: func(r store.Reading) store.Reading { r.Word = uint64(float64(r.Word)); return r }}, []string{"words"},
 		},
 		"a swap without a compare": {
-			faulty{swap: func(next store.Applier, ctx context.Context, key string, _, word uint64, ttl time.Duration) (store.Reading, bool, error) {
+			faulty{swap: func(ctx context.Context, next store.Applier, key string, _, word uint64, ttl time.Duration) (store.Reading, bool, error) {
 				return store.Reading{}, true, next.Put(ctx, key, word, ttl)
 			}}, []string{"words", "callers"},
 		},
@@ -176,7 +176,7 @@ func TestFaultsAreFound(t *testing.T) {
 }
 
 // again makes calls again that have failed, as clients do that are not told otherwise.
-func again(next store.Applier, ctx context.Context, ops []store.Op, results []store.Result) {
+func again(ctx context.Context, next store.Applier, ops []store.Op, results []store.Result) {
 	next.Apply(ctx, ops, results)
 	if results[0].Err != nil {
 		next.Apply(ctx, ops, results)
@@ -197,8 +197,8 @@ func TestLostAnswersAreFound(t *testing.T) {
 		fault faulty
 		says  string
 	}{
-		"made again":       {faulty{apply: again}, "a call whose answer was lost: allowed, error <nil>"},
-		"said to be known": {faulty{result: mild}, "a call whose answer was lost: allowed, error <nil>; want store: no answer"},
+		"made again":       {faulty{apply: again}, "a call whose answer was lost: allowed, error none"},
+		"said to be known": {faulty{result: mild}, "a call whose answer was lost: allowed, error none; want store: no answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fault := func(s store.Storage) store.Storage {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -206,7 +205,7 @@ func Together(all []NotRun) []NotRun {
 			out = append(out, n)
 			continue
 		}
-		out[i].What = strings.Join([]string{out[i].What, n.What}, ", ")
+		out[i].What = out[i].What + ", " + n.What
 	}
 	return out
 }

@@ -24,7 +24,9 @@ func (r *run) expiry(ctx context.Context, c *Check) error {
 	if r.target.ForgetsByItself() {
 		c.Note += "; then it is gone from the store"
 	} else {
-		c.NotRun = append(c.NotRun, NotRun{"that expired keys are gone", "the store collects them some time later; nothing is decided by it"})
+		c.NotRun = append(c.NotRun, NotRun{
+			"that expired keys are gone", "the store collects them some time later; nothing is decided by it",
+		})
 	}
 	failures := make([]error, len(algorithms))
 	var done sync.WaitGroup
@@ -108,7 +110,8 @@ func drained(ctx context.Context, l *store.Shared) (store.Decision, error) {
 			return d, fmt.Errorf("a drained key let a call pass within %v", late)
 		}
 	}
-	return store.Decision{}, fmt.Errorf("each of %d calls took longer than a permit takes to be earned: the store is too slow for this check", expiryTries)
+	return store.Decision{}, fmt.Errorf("each of %d calls took longer than a permit takes to be earned: "+
+		"the store is too slow for this check", expiryTries)
 }
 
 // gone sees that a key is not in the store any more: a millisecond late at most,

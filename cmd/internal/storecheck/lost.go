@@ -27,7 +27,7 @@ func (r *run) lostAnswers(ctx context.Context, c *Check) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close() //nolint:errcheck // of connections that were broken on purpose
+	defer s.Close()
 	for _, algorithm := range []string{limits.TokenBucket, limits.FixedWindow, limits.SlidingWindow} {
 		if err := r.lose(ctx, s, loss, algorithm); err != nil {
 			c.judged(fmt.Sprintf("FAIL lost answers (%s): %v", algorithm, err))
@@ -35,7 +35,8 @@ func (r *run) lostAnswers(ctx context.Context, c *Check) error {
 		}
 		c.judged()
 	}
-	c.Note = fmt.Sprintf("%d answers of each limit lost after the server gave them: the caller is told that nobody knows, and each is charged once", lostCalls)
+	c.Note = fmt.Sprintf("%d answers of each limit lost after the server gave them: the caller is told that nobody knows, "+
+		"and each is charged once", lostCalls)
 	return nil
 }
 
@@ -57,7 +58,7 @@ func (r *run) lose(ctx context.Context, s store.Storage, loss *stores.Loss, algo
 	before := loss.Lost()
 	for i := range int64(lostCalls) {
 		if d, err := l.Take(ctx, lostKey, 1); err != nil || !d.Allowed {
-			return fmt.Errorf("a call between lost ones: %s, error %v; want allowed", said(d.Decision), err) //nolint:errorlint // it may be nil
+			return fmt.Errorf("a call between lost ones: %s, error %s; want allowed", said(d.Decision), text(err))
 		}
 		loss.Arm()
 		d, err := l.Take(ctx, lostKey, 1)
@@ -69,14 +70,21 @@ func (r *run) lose(ctx context.Context, s store.Storage, loss *stores.Loss, algo
 			return fmt.Errorf("%d answers were lost; want %d", lost, i+1)
 		}
 		if !errors.Is(err, store.ErrUnknownOutcome) {
-			return fmt.Errorf("a call whose answer was lost: %s, error %v; want %w", //nolint:errorlint // it may be nil
-				said(d.Decision), err, store.ErrUnknownOutcome)
+			return fmt.Errorf("a call whose answer was lost: %s, error %s; want %w", said(d.Decision), text(err), store.ErrUnknownOutcome)
 		}
 	}
 	return account(ctx, l)
 }
 
 const lostKey = "lost"
+
+// text says what an error is, if there is one.
+func text(err error) string {
+	if err == nil {
+		return "none"
+	}
+	return err.Error()
+}
 
 // account compares what is left with what was charged.
 func account(ctx context.Context, l *store.Shared) error {

@@ -64,7 +64,8 @@ func wordLife(ctx context.Context, s store.Storage, key string) error {
 			return fmt.Errorf("get: %w", err)
 		}
 		if at.Word != step.there || at.Now <= 0 {
-			return fmt.Errorf("after a write %s: word %#x at time %d; want %#x and a time after 1970", step.what, at.Word, at.Now, step.there)
+			return fmt.Errorf("after a write %s: word %#x at time %d; want %#x and a time after 1970",
+				step.what, at.Word, at.Now, step.there)
 		}
 	}
 	return nil

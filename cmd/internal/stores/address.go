@@ -72,9 +72,11 @@ func Parse(text string) (*Address, error) {
 		}
 		return a, nil
 	case "dynamodb":
-		return a, a.parseDynamoDB(u)
+		err = a.parseDynamoDB(u)
+	default:
+		err = a.parseRedis(u)
 	}
-	return a, a.parseRedis(u)
+	return a, err
 }
 
 // oneHost turns several hosts with commas between them into one and an option

@@ -77,7 +77,8 @@ func (a *Address) configuration(ctx context.Context) (aws.Config, error) {
 		cfg.Region = "us-east-1"
 	}
 	if cfg.Region == "" {
-		return cfg, fmt.Errorf("%s: the region is missing; add region=, such as dynamodb://%s?region=eu-west-1, or set AWS_REGION", a, a.table)
+		return cfg, fmt.Errorf("%s: the region is missing; add region=, such as dynamodb://%s?region=eu-west-1, "+
+			"or set AWS_REGION", a, a.table)
 	}
 	return cfg, nil
 }
@@ -169,7 +170,7 @@ func (d *DynamoDB) Close() error {
 // refusalCodes are the codes of a server's errors and what helps.
 var refusalCodes = map[string]string{
 	"ResourceNotFoundException":    "there is no such table; add create=true to make it, or make it by dynamodb.CreateTable",
-	"UnrecognizedClientException":  "the server does not know these credentials; look at AWS_ACCESS_KEY_ID, AWS_PROFILE, or the option profile=",
+	"UnrecognizedClientException":  "the server does not know these credentials; look at AWS_ACCESS_KEY_ID, AWS_PROFILE, or profile=",
 	"InvalidSignatureException":    "the secret key is wrong; look at AWS_SECRET_ACCESS_KEY, or the profile",
 	"IncompleteSignatureException": "the credentials are not complete; look at AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 	"MissingAuthenticationToken":   "the credentials are missing; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile=",

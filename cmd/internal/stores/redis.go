@@ -40,7 +40,7 @@ func openRedis(ctx context.Context, a *Address) (Target, error) {
 		client.Close()
 		return nil, a.explainRedis(err)
 	}
-	if r.storage, err = redis.FromRueidis(client); err != nil {
+	if r.storage, err = redis.FromRueidis(client); err != nil { //nolint:contextcheck // what it starts ends with Close
 		client.Close()
 		return nil, a.explainRedis(err)
 	}
@@ -109,7 +109,7 @@ func (r *Redis) AtClock(_ context.Context, c engine.Clock) (store.Storage, error
 func (r *Redis) Losing(_ context.Context, loss *Loss) (store.Storage, error) {
 	opt := r.address.redis
 	opt.DialCtxFn = loss.dial
-	s, err := redis.New(opt)
+	s, err := redis.New(opt) //nolint:contextcheck // what it starts ends with Close
 	if err != nil {
 		return nil, r.address.explainRedis(err)
 	}
@@ -128,9 +128,11 @@ func (r *Redis) Close() error {
 
 // refusals are what a server says and what helps, the first that fits.
 var refusals = []struct{ says, help string }{
-	{"WRONGPASS", "the server does not know that user and password; write them as redis://user:password@host:6379, with %XX for special characters"},
+	{"WRONGPASS", "the server does not know that user and password; write them as redis://user:password@host:6379, " +
+		"with %XX for special characters"},
 	{"NOAUTH", "the server wants a password; write redis://:password@host:6379, or redis://user:password@host:6379"},
-	{"NOPERM", "that user may not do what penstock needs: EVAL, EVALSHA, TIME, GET, SET, DEL, INFO, and CLUSTER SLOTS in a cluster, on the keys penstock-*"},
+	{"NOPERM", "that user may not do what penstock needs: EVAL, EVALSHA, TIME, GET, SET, DEL, INFO, and CLUSTER SLOTS in a cluster, " +
+		"on the keys penstock-*"},
 	{"DB index is out of range", "the server has no such database; write a smaller number behind the /"},
 	{"CLUSTERDOWN", "the cluster does not serve all slots; see redis-cli cluster info"},
 	{"unknown message type", "no answer of Redis; is it Redis that runs there, and does it speak TLS (then write rediss://)?"},

@@ -54,13 +54,22 @@ const memoryTick = time.Microsecond
 // memory is a store in this process.
 type memory struct{ s *store.Memory }
 
-func (memory) About() string            { return "memory of this process" }
-func (m memory) Storage() store.Storage { return m.s }
-func (memory) ForgetsByItself() bool    { return true }
-func (memory) Close() error             { return nil }
+// About says what it is.
+func (memory) About() string { return "memory of this process" }
 
+// Storage returns the store itself.
+func (m memory) Storage() store.Storage { return m.s }
+
+// ForgetsByItself reports that words expire.
+func (memory) ForgetsByItself() bool { return true }
+
+// Close does nothing.
+func (memory) Close() error { return nil }
+
+// AtClock returns another store, at the time of c.
 func (memory) AtClock(_ context.Context, c engine.Clock) (store.Storage, error) {
 	return store.NewMemory(memoryTick, c), nil
 }
 
+// Losing returns ErrNoConnection.
 func (memory) Losing(context.Context, *Loss) (store.Storage, error) { return nil, ErrNoConnection }
