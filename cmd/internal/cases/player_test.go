@@ -76,6 +76,24 @@ func TestTicksExcuseNothing(t *testing.T) {
 	}
 }
 
+// A wait may be longer by less than a tick; by less than two once a call was made late.
+func TestHowLongAWaitMayBe(t *testing.T) {
+	const tick, want = 10 * time.Nanosecond, 105 * time.Nanosecond
+	for slack, p := range map[time.Duration]player{tick: {tick: tick}, 2 * tick: {tick: tick, late: true}} {
+		assert.True(t, p.near(want, want, 0))
+		assert.True(t, p.near(want+slack-1, want, 0))
+		assert.False(t, p.near(want+slack, want, 0))
+		assert.False(t, p.near(want-1, want, 0))
+		assert.True(t, p.near(want-3, want, 3), "a call made late waits less")
+		assert.False(t, p.near(want-4, want, 3))
+		assert.True(t, p.near(engine.Never, engine.Never, 0))
+		assert.False(t, p.near(want, engine.Never, 0))
+	}
+	exact := player{tick: 1, late: true}
+	assert.True(t, exact.near(want, want, 0))
+	assert.False(t, exact.near(want+1, want, 0))
+}
+
 func TestCallsThatFail(t *testing.T) {
 	wrong, first := wrongCases(t, 2, coarse{tick: 1, err: errors.New("the store is away")})
 	assert.Equal(t, 34, wrong)

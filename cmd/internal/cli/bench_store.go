@@ -51,7 +51,7 @@ Rows, which take turns so that what else happens on the machine happens to all:
 Each is called on 1000 keys in turn, hybrid on 10: leases are for keys that are called for often.
 A latency includes reading the clock twice. All keys begin with penstock-bench- and are removed
 afterwards, also on Ctrl-C. On DynamoDB every call but most of those of hybrid is a request, which
-AWS bills.
+AWS bills; on Redis the user also needs PING and INFO.
 
 Exit codes:
   0  all rows were measured
