@@ -60,7 +60,8 @@ With --store the cases run on a server of yours (without a file: recorded ones, 
 by the scripts or conditional updates that programs use, at the times of the cases, in the store's
 resolution. Beside them: operations on words, calls at the store's own clock, callers that race,
 expiry, and answers that are lost. All keys begin with penstock-check- and are removed afterwards,
-also on Ctrl-C. The server's user needs no more rights than a program, and INFO. What cannot run on a store is listed with the reason. The options of a URL:
+also on Ctrl-C. The user of a server needs the rights of a program that enforces limits, and INFO.
+What cannot run on a store is listed with the reason. The options of a URL:
 
   redis, rediss   db=N, dial_timeout=5s, addr=HOST:PORT (another node, or sentinel with master_set=NAME),
                   and of rediss skip_verify=true
