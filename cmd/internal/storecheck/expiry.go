@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	expiryPermits = 20
+	expiryPermits = 4
 	expiryPeriod  = 400 * time.Millisecond // in which they are earned, or of a window
-	expiryTries   = 5                      // for a call that came too late to be refused
+	expiryTries   = 10                     // for a call that came too late to be refused
 )
 
 // expiry drains a key of each algorithm, waits until it equals a new one by the
