@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"time"
 )
 
 // MaxOrders bounds the orders of interleaving: a case runs in each of them
@@ -124,15 +123,15 @@ func copySuffixes(c Case, copies int) []string {
 // judgeInterleaved runs the case on a fresh limiter in each order and returns
 // the first mismatch of each. A limiter that cannot be built is no mismatch:
 // judgeOne has seen it.
-func judgeInterleaved(c Case, algorithm string, build Build, orders int) []Mismatch {
+func judgeInterleaved(c Case, algorithm string, in Setting) []Mismatch {
 	var out []Mismatch
-	suffixes := copySuffixes(c, max(orders, 2))
-	for _, order := range interleavings(c, orders) {
-		limiter, err := build(c.Spec(algorithm))
+	suffixes := copySuffixes(c, max(in.Orders, 2))
+	for _, order := range interleavings(c, in.Orders) {
+		limiter, err := in.Build(c.Spec(algorithm))
 		if err != nil {
 			return nil
 		}
-		wrong := judgeOrder(c, algorithm, order, limiter, suffixes)
+		wrong := judgeOrder(c, order, newPlayer(c, c.Spec(algorithm), in, limiter), suffixes)
 		if err := limiter.Close(); err != nil && wrong == nil {
 			wrong = &Mismatch{Got: err.Error(), Want: "a limiter that closes"}
 		}
@@ -146,13 +145,11 @@ func judgeInterleaved(c Case, algorithm string, build Build, orders int) []Misma
 
 // judgeOrder makes the calls of all copies in order and returns the first
 // mismatch, nil if there is none.
-func judgeOrder(c Case, algorithm string, order interleaving, limiter Limiter, suffixes []string) *Mismatch {
-	spec := c.Spec(algorithm)
+func judgeOrder(c Case, order interleaving, p *player, suffixes []string) *Mismatch {
 	for _, t := range order.turns {
 		call := c.Calls[t.call]
-		got := limiter.TakeAt(time.Duration(*call.AtNanos), *call.Key+suffixes[t.copy], *call.N)
-		if want, ok := check(spec, call, got); !ok {
-			return &Mismatch{Copy: t.copy + 1, Call: t.call + 1, Got: answer(got.Allowed, got.RetryAfter), Want: want}
+		if got, want, ok := p.play(call, *call.Key+suffixes[t.copy]); !ok {
+			return &Mismatch{Copy: t.copy + 1, Call: t.call + 1, Got: got, Want: want}
 		}
 	}
 	return nil

@@ -15,8 +15,27 @@ type Limiter interface {
 	Close() error
 }
 
+// Failing is a limiter whose calls can fail, as those on a store: Err is the
+// error of the last call, nil if it was answered.
+type Failing interface {
+	Limiter
+	Err() error
+}
+
 // Build makes a fresh limiter from a spec.
 type Build func(spec limits.Spec) (Limiter, error)
+
+// Setting is where cases are judged, and how.
+type Setting struct {
+	Build  Build
+	Orders int // of interleaving, see Judge
+	// Tick is the resolution of the limiter's clock; up to 1 ns it is exact. Of
+	// a coarser one see player.
+	Tick time.Duration
+	// Origin is about the time of the limiter at which a case begins, used with
+	// a Tick only: it is the next multiple of the limit's period at or before it.
+	Origin time.Duration
+}
 
 // Engine builds limiters of the engine.
 func Engine(spec limits.Spec) (Limiter, error) {
@@ -66,20 +85,26 @@ func (m Mismatch) String() string {
 // with copies of itself; see interleavings. Of each order the first wrong
 // answer is returned.
 func Judge(c Case, build Build, orders int) []Mismatch {
+	return JudgeIn(c, Setting{Build: build, Orders: orders})
+}
+
+// JudgeIn is Judge in a setting. On a clock coarser than the times of a case,
+// the case is not interleaved: what is rounded would be so for all copies.
+func JudgeIn(c Case, in Setting) []Mismatch {
 	var out []Mismatch
 	for _, algorithm := range c.Algorithms() {
-		wrong := judgeOne(c, algorithm, build)
-		if len(wrong) == 0 {
-			wrong = judgeInterleaved(c, algorithm, build, orders)
+		wrong := judgeOne(c, algorithm, in)
+		if len(wrong) == 0 && c.OnTicks(in.Tick) {
+			wrong = judgeInterleaved(c, algorithm, in)
 		}
 		out = append(out, wrong...)
 	}
 	return out
 }
 
-func judgeOne(c Case, algorithm string, build Build) []Mismatch {
+func judgeOne(c Case, algorithm string, in Setting) []Mismatch {
 	spec := c.Spec(algorithm)
-	limiter, err := build(spec)
+	limiter, err := in.Build(spec)
 	if err != nil {
 		if refusedRightly(c, err) {
 			return nil
@@ -87,13 +112,14 @@ func judgeOne(c Case, algorithm string, build Build) []Mismatch {
 		return []Mismatch{{ID: c.ID, Algorithm: algorithm, Got: err.Error(), Want: "a limiter"}}
 	}
 	var out []Mismatch
+	p := newPlayer(c, spec, in, limiter)
 	for i, call := range c.Calls {
-		got := limiter.TakeAt(time.Duration(*call.AtNanos), *call.Key, *call.N)
-		if want, ok := check(spec, call, got); !ok {
-			out = append(out, Mismatch{
-				ID: c.ID, Algorithm: algorithm, Call: i + 1,
-				Got: answer(got.Allowed, got.RetryAfter), Want: want,
-			})
+		got, want, ok := p.play(call, *call.Key)
+		if !ok {
+			out = append(out, Mismatch{ID: c.ID, Algorithm: algorithm, Call: i + 1, Got: got, Want: want})
+		}
+		if p.err != nil {
+			break
 		}
 	}
 	if err := limiter.Close(); err != nil {
@@ -115,23 +141,6 @@ func nothingEverPasses(c Case) bool {
 		}
 	}
 	return true
-}
-
-// check tells whether an answer is right, and which would have been.
-func check(spec limits.Spec, call Call, got engine.Decision) (want string, ok bool) {
-	switch {
-	case *call.WantAllow:
-		return answer(true, 0), got.Allowed && got.RetryAfter == 0
-	case call.WantRetryAfterNanos != nil:
-		exact := time.Duration(*call.WantRetryAfterNanos)
-		return answer(false, exact), !got.Allowed && got.RetryAfter == exact
-	}
-	longest := limits.LongestWait(spec, *call.N)
-	if longest == engine.Never {
-		return answer(false, engine.Never), !got.Allowed && got.RetryAfter == engine.Never
-	}
-	return fmt.Sprintf("denied, retry-after from 1ns to %v", longest),
-		!got.Allowed && got.RetryAfter > 0 && got.RetryAfter <= longest
 }
 
 func answer(allowed bool, retryAfter time.Duration) string {

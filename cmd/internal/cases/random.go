@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/penstock-go/penstock/cmd/internal/limits"
@@ -19,6 +20,10 @@ const (
 	// between any two calls fits in 64 bits of nanoseconds.
 	farthest = 140 * 365 * 24 * time.Hour
 
+	// tickedSpan is how long random cases with a tick are, so that their times
+	// stay small enough for a store.
+	tickedSpan = 50 * 365 * 24 * time.Hour
+
 	maxRandomRate    = 4_000_000_000 // tokens a second
 	maxRandomBurst   = 1 << 40
 	maxRandomWindow  = 1 << 40 // permits
@@ -26,8 +31,9 @@ const (
 	maxRandomLog     = 300     // entries; a log keeps each
 )
 
-// model is the rational-number model of one key.
-type model interface {
+// Model is the rational-number model of one key.
+type Model interface {
+	// Take asks for n permits at a time and charges them if it is allowed.
 	Take(nowNanos, n int64) (allowed bool, retryAfterNanos int64)
 }
 
@@ -38,28 +44,28 @@ type kind struct {
 	also      []string
 	most      int64 // permits a window
 	spans     int64 // windows in which a permit weighs something, 0 for a bucket
-	model     func(tokens int64, per time.Duration, burst int64) model
+	model     func(tokens int64, per time.Duration, burst int64) Model
 }
 
 var kinds = []kind{
 	{
 		algorithm: limits.TokenBucket,
 		also:      []string{limits.GCRA, limits.LeakyBucket, limits.LeakyQueue},
-		model: func(tokens int64, per time.Duration, burst int64) model {
+		model: func(tokens int64, per time.Duration, burst int64) Model {
 			return oracle.NewTokenBucket(tokens, per, burst)
 		},
 	},
 	{
 		algorithm: limits.SlidingWindow, most: maxRandomWeights, spans: 2,
-		model: func(limit int64, window time.Duration, _ int64) model { return oracle.NewSlidingWindow(limit, window) },
+		model: func(limit int64, window time.Duration, _ int64) Model { return oracle.NewSlidingWindow(limit, window) },
 	},
 	{
 		algorithm: limits.FixedWindow, most: maxRandomWindow, spans: 1,
-		model: func(limit int64, window time.Duration, _ int64) model { return oracle.NewFixedWindow(limit, window) },
+		model: func(limit int64, window time.Duration, _ int64) Model { return oracle.NewFixedWindow(limit, window) },
 	},
 	{
 		algorithm: limits.SlidingLog, most: maxRandomLog, spans: 1,
-		model: func(limit int64, window time.Duration, _ int64) model { return oracle.NewSlidingLog(limit, window) },
+		model: func(limit int64, window time.Duration, _ int64) Model { return oracle.NewSlidingLog(limit, window) },
 	},
 }
 
@@ -70,11 +76,25 @@ type Random struct {
 	rng  *rand.Rand
 	seed uint64
 	made int
+
+	tick  time.Duration           // all times are multiples of it
+	from  time.Duration           // and lie between from
+	until time.Duration           // and until
+	takes func(engine.Limit) bool // the limits that may be drawn, nil for all that the engine takes
 }
 
 // NewRandom starts a sequence of cases.
 func NewRandom(seed uint64) *Random {
-	return &Random{rng: rand.New(rand.NewPCG(seed, 0)), seed: seed}
+	return &Random{rng: rand.New(rand.NewPCG(seed, 0)), seed: seed, tick: 1, from: -farthest, until: farthest}
+}
+
+// NewRandomTicks is NewRandom for a limiter whose clock has a resolution of
+// tick and no times before its origin, and that enforces exactly the limits
+// that takes says.
+func NewRandomTicks(seed uint64, tick time.Duration, takes func(engine.Limit) bool) *Random {
+	r := NewRandom(seed)
+	r.tick, r.from, r.until, r.takes = tick, 0, tickedSpan, takes
+	return r
 }
 
 // Next makes a case of at most n calls (at least 1). The algorithms take turns.
@@ -92,7 +112,7 @@ func (r *Random) Next(n int) Case {
 	if limits.HasBurst(spec.Algorithm) {
 		c.Limit.Burst = &spec.Burst
 	}
-	w := walk{r: r, kind: kind, spec: spec, capacity: capacity, models: map[string]model{}, tokens: spec.Tokens, per: spec.Per}
+	w := walk{r: r, kind: kind, spec: spec, capacity: capacity, models: map[string]Model{}, tokens: spec.Tokens, per: spec.Per}
 	if limit, err := limits.Build(spec); err == nil && !limit.Exact() {
 		rate := limit.Effective()
 		w.tokens, w.per = rate.Tokens, rate.Per
@@ -117,7 +137,7 @@ func (r *Random) spec(k kind) (spec limits.Spec, capacity int64) {
 			spec.Tokens = r.upTo(int64(max(1, most)))
 			capacity = spec.Burst
 		}
-		if _, err := limits.Build(spec); err == nil {
+		if limit, err := limits.Build(spec); err == nil && (r.takes == nil || r.takes(limit)) {
 			return spec, capacity
 		}
 	}
@@ -152,7 +172,7 @@ type walk struct {
 	tokens   int64         // the rate that is enforced
 	per      time.Duration // of it
 
-	models map[string]model
+	models map[string]Model
 	now    int64 // of the last call
 	newest int64 // of all calls: what the limiter goes by
 	retry  int64 // retry-after of the last call, 0 if none
@@ -160,8 +180,8 @@ type walk struct {
 }
 
 func (w *walk) start() {
-	w.now = w.r.rng.Int64N(int64(farthest)) - int64(farthest)/2
-	if w.r.rng.IntN(2) == 0 {
+	w.now = w.r.whole(w.r.rng.Int64N(int64(farthest)) - int64(farthest)/2)
+	if w.r.rng.IntN(2) == 0 || w.r.from == 0 {
 		w.now = 0
 	}
 	w.newest = w.now
@@ -232,8 +252,9 @@ func (w *walk) n() int64 {
 // denied call exactly when it is due, or a nanosecond before.
 func (w *walk) moment(key string, n int64) (string, int64, int64) {
 	if w.retry > 0 && w.r.rng.IntN(2) == 0 {
-		due := w.newest + w.retry - int64(w.r.rng.IntN(2))
-		if due > w.newest && due < int64(farthest) {
+		tick := int64(w.r.tick)
+		due := w.r.whole(w.newest+w.retry+tick-1) - tick*int64(w.r.rng.IntN(2))
+		if due > w.newest && due < int64(w.r.until) {
 			return *w.last.Key, *w.last.N, due
 		}
 	}
@@ -242,12 +263,19 @@ func (w *walk) moment(key string, n int64) (string, int64, int64) {
 
 // later draws a time after, at or before that of the last call.
 func (w *walk) later() int64 {
+	return w.r.whole(w.sometime())
+}
+
+// whole rounds a time down to ticks, towards 0.
+func (r *Random) whole(nanos int64) int64 { return nanos - nanos%int64(r.tick) }
+
+func (w *walk) sometime() int64 {
 	var gap int64
 	switch w.r.rng.IntN(8) {
 	case 0, 1:
 		return w.now
 	case 2: // the clock steps back
-		return max(w.now-w.r.upTo(int64(farthest)), -int64(farthest))
+		return max(w.now-w.r.upTo(int64(farthest)), int64(w.r.from))
 	case 3: // about one token
 		gap = int64(w.per)/w.tokens + int64(w.r.rng.IntN(3)) - 1
 	case 4: // about a full bucket, or all windows that weigh
@@ -257,7 +285,7 @@ func (w *walk) later() int64 {
 	default: // up to a few tokens
 		gap = w.r.upTo(max(1, int64(min(8*float64(w.per)/float64(w.tokens), float64(farthest)))))
 	}
-	if at := w.newest + max(gap, 0); at >= w.newest && at <= int64(farthest) {
+	if at := w.newest + max(gap, 0); at >= w.newest && at <= int64(w.r.until) {
 		return at
 	}
 	return w.newest
@@ -268,4 +296,15 @@ func (w *walk) full() int64 {
 		return w.kind.spans * int64(w.per)
 	}
 	return int64(min(float64(w.spec.Burst)*float64(w.per)/float64(w.tokens), float64(farthest)))
+}
+
+// ModelOf returns the model of a key under a limit at the rate that it says,
+// nil if the algorithm has none.
+func ModelOf(spec limits.Spec) Model {
+	for _, k := range kinds {
+		if k.algorithm == spec.Algorithm || slices.Contains(k.also, spec.Algorithm) {
+			return k.model(spec.Tokens, spec.Per, spec.Burst)
+		}
+	}
+	return nil
 }

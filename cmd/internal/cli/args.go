@@ -109,5 +109,8 @@ func explain(err error) error {
 		return errors.New("no log is named; name access logs, or - for standard input, " +
 			"for example penstock replay --rate 10/1s access.log")
 	}
+	if strings.HasPrefix(err.Error(), `expected "<url>`) {
+		return errors.New("no store is named; name one as a URL, for example penstock bench-store redis://127.0.0.1:6379")
+	}
 	return err
 }

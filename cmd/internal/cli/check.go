@@ -11,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/cmd/internal/cases"
 	"github.com/penstock-go/penstock/cmd/internal/input"
+	"github.com/penstock-go/penstock/cmd/internal/stores"
 )
 
 // maxCaseLine is the length from which a case is refused, in bytes.
@@ -25,12 +26,15 @@ type checkCmd struct {
 	Random     whole    `placeholder:"N" example:"100000" help:"Also check N random calls on random limits against exact models."`
 	Interleave whole    `default:"4" placeholder:"K" example:"4" help:"${help_interleave}"`
 	Seed       *seed    `placeholder:"S" example:"7" help:"Seed of the random calls; from the clock if not given. It is printed."`
+	Store      string   `placeholder:"URL" example:"redis://127.0.0.1:6379" help:"${help_store}"`
+	JSON       bool     `name:"json" help:"With --store: print one JSON object instead of lines."`
 }
 
 // checkHelp is the help of the longer flags of penstock check, by flag.
 var checkHelp = kong.Vars{
 	"help_interleave": "Run each case also among K copies of itself with other keys, in K orders of their calls; " +
 		"0 is off (default 4).",
+	"help_store": "Check a store of yours in place of the limiter in this process: " + stores.Forms + ".",
 }
 
 // Help is the text below the flags of penstock check --help.
@@ -52,29 +56,48 @@ What passes runs again among K copies of itself, whose keys differ, on one limit
 their calls at the same time: copy after copy, copies reversed, round robin, and shuffled. Each
 copy must get the same answers. The line of a failure names the order; it is the first of it.
 
+With --store the cases run on a server of yours (without a file: recorded ones, and random calls):
+by the scripts or conditional updates that programs use, at the times of the cases, in the store's
+resolution. Beside them: operations on words, calls at the store's own clock, callers that race,
+expiry, and answers that are lost. All keys begin with penstock-check- and are removed afterwards,
+also on Ctrl-C. The user of a server needs the rights of a program that enforces limits, and INFO.
+What cannot run on a store is listed with the reason. The options of a URL:
+
+  redis, rediss   db=N, dial_timeout=5s, addr=HOST:PORT (another node, or sentinel with master_set=NAME),
+                  and of rediss skip_verify=true
+  dynamodb        region=NAME, endpoint=URL (an emulator), profile=NAME, create=true (make the table),
+                  floats=true (the emulator computes in floats); requests to AWS are billed
+
 Exit codes:
   0  all cases passed
-  1  a case failed
+  1  a case failed, or the store could not be reached
   2  wrong usage, a file could not be read, or there was no case
 
 Example:
   penstock check cases.jsonl
-  penstock check --random 100000 --seed 7`
+  penstock check --random 100000 --seed 7
+  penstock check --store redis://127.0.0.1:6379`
 }
 
 // Run checks all cases and prints what is wrong with them.
 func (c *checkCmd) Run(env Env) error {
-	if c.Seed != nil && c.Random == 0 {
+	if c.Seed != nil && c.Random == 0 && c.Store == "" {
 		return usageError("--seed is the seed of the random calls of --random; add --random N, such as --random 100000, or leave it out")
 	}
-	if len(c.Files) == 0 && c.Random == 0 {
-		return usageError("check needs a file of cases, - for standard input, or --random N, for example --random 100000")
+	if len(c.Files) == 0 && c.Random == 0 && c.Store == "" {
+		return usageError("check needs a file of cases, - for standard input, --random N, for example --random 100000, or --store URL")
+	}
+	if c.JSON && c.Store == "" {
+		return usageError("--json is for --store; without it each wrong answer is a line")
 	}
 	if c.Random < 0 {
 		return usageError("--random: %d is less than 0, for example 100000", c.Random)
 	}
 	if c.Interleave < 0 || c.Interleave > cases.MaxOrders {
 		return usageError("--interleave: %d is not from 0 (off) to %d, for example 4", c.Interleave, cases.MaxOrders)
+	}
+	if c.Store != "" {
+		return c.onStore(env)
 	}
 	out := bufio.NewWriter(env.Stdout)
 	tally := c.tally(out, cases.Engine)
@@ -123,6 +146,12 @@ type checkTally struct {
 
 // file checks the cases of a file; the error is about reading it.
 func (t *checkTally) file(name string, stdin io.Reader) error {
+	return readCases(name, stdin, func(c cases.Case) { t.judge(c, -1) }, t.malformed)
+}
+
+// readCases reads the cases of a file, and hands over each, or what is wrong with its line. The
+// error is about reading it.
+func readCases(name string, stdin io.Reader, read func(cases.Case), malformed func(file string, number int, err error)) error {
 	src, err := input.Open(name, stdin, nil)
 	if err != nil {
 		return err
@@ -138,25 +167,25 @@ func (t *checkTally) file(name string, stdin io.Reader) error {
 		}
 		switch {
 		case tooLong:
-			t.malformed(src.Name, lines.Number(), errors.New("the line is 64 MiB or longer; split the case"))
+			malformed(src.Name, lines.Number(), errors.New("the line is 64 MiB or longer; split the case"))
 		case len(line) > 0:
-			t.line(src.Name, lines.Number(), line)
+			c, err := cases.Parse(line)
+			if err != nil {
+				malformed(src.Name, lines.Number(), err)
+				continue
+			}
+			read(c)
 		}
 	}
 }
 
-func (t *checkTally) line(file string, number int, line []byte) {
-	c, err := cases.Parse(line)
-	if err != nil {
-		t.malformed(file, number, err)
-		return
-	}
-	t.judge(c, -1)
-}
-
 func (t *checkTally) malformed(file string, number int, err error) {
 	t.failed++
-	fmt.Fprintf(t.out, "FAIL %s:%d: not a case: %v\n", file, number, err)
+	fmt.Fprintln(t.out, notACase(file, number, err))
+}
+
+func notACase(file string, number int, err error) string {
+	return fmt.Sprintf("FAIL %s:%d: not a case: %v", file, number, err)
 }
 
 // judge runs one case and prints its mismatches, no more than most of them (all if negative).

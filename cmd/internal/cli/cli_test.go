@@ -76,15 +76,16 @@ func TestReplayJSON(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"replay", "--help"}, {"check", "--help"}, {"demo", "-h"}} {
+	for _, args := range [][]string{{"--help"}, {"replay", "--help"}, {"check", "--help"}, {"demo", "-h"}, {"bench-store", "--help"}} {
 		code, stdout, stderr := call("", args...)
 		assert.Equal(t, exitOK, code, args)
 		assert.Contains(t, stdout, "Usage: penstock", args)
 		assert.Empty(t, stderr, args)
 	}
 	for verb, parts := range map[string][]string{
-		"replay": {"Exit codes:", "0  every log was read", "1  a log could not be read", "2  wrong usage", "open-loop upper bound", "default 64", "default 1h", "sliding_counter", "all or to none", "max_delay_ns"},
-		"check":  {"Exit codes:", "0  all cases passed", "1  a case failed", "2  wrong usage", "want_retry_after_ns", "--interleave=K"},
+		"replay":      {"Exit codes:", "0  every log was read", "1  a log could not be read", "2  wrong usage", "open-loop upper bound", "default 64", "default 1h", "sliding_counter", "all or to none", "max_delay_ns"},
+		"check":       {"Exit codes:", "0  all cases passed", "1  a case failed", "2  wrong usage", "want_retry_after_ns", "--interleave=K", "--store=URL", "skip_verify=true"},
+		"bench-store": {"Exit codes:", "0  all rows were measured", "1  the store could not be reached", "2  wrong usage", "raw EVALSHA"},
 	} {
 		_, stdout, _ := call("", verb, "--help")
 		for _, part := range parts {
@@ -101,7 +102,7 @@ func TestVersion(t *testing.T) {
 
 func TestUsageErrors(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                                                         `expected one of "demo", "check", "replay", "plot"; see penstock --help`,
+		"":                                                         `expected one of "demo", "check", "replay", "plot", "bench-store"; see penstock --help`,
 		"frobnicate":                                               "unexpected argument frobnicate",
 		"replay":                                                   "penstock replay --help",
 		"replay x.log":                                             "replay needs --rate N/DURATION, for example --rate 10/1s, or --limit",
@@ -124,14 +125,37 @@ func TestUsageErrors(t *testing.T) {
 		"replay --rate 1/1s --loud x.log":                          "unknown flag --loud; see penstock replay --help",
 		"replay --rate 1/1s --burst 9223372036854775807 x.log":     `--rate: token_bucket, 1/1s burst 9223372036854775807 cannot be enforced`,
 		"replay --rate 4000000000/1s --algorithm sliding_window x": `--rate: sliding_window, about 4000000000 in any 1s cannot be enforced`,
-		"check":                   "check needs a file of cases, - for standard input, or --random N",
-		"check --interleave=-1 x": "--interleave: -1 is not from 0 (off) to 32, for example 4",
-		"check --interleave 33 x": "--interleave: 33 is not from 0 (off) to 32",
-		"check --random=-1":       "--random: -1 is less than 0",
-		"check --random x":        `--random: "x" is not a whole number that fits in 64 bits, for example 100000`,
-		"check --seed 1":          "--seed is the seed of the random calls of --random; add --random N",
-		"check missing.json":      "cannot read missing.json: no such file",
-		"demo now":                "unexpected argument now",
+		"check":                                              "check needs a file of cases, - for standard input, --random N, for example --random 100000, or --store URL",
+		"check --interleave=-1 x":                            "--interleave: -1 is not from 0 (off) to 32, for example 4",
+		"check --interleave 33 x":                            "--interleave: 33 is not from 0 (off) to 32",
+		"check --random=-1":                                  "--random: -1 is less than 0",
+		"check --random x":                                   `--random: "x" is not a whole number that fits in 64 bits, for example 100000`,
+		"check --seed 1":                                     "--seed is the seed of the random calls of --random; add --random N",
+		"check missing.json":                                 "cannot read missing.json: no such file",
+		"check --json x":                                     "--json is for --store",
+		"check --store memory:// missing.json":               "cannot read missing.json: no such file",
+		"check --store localhost:6379":                       "--store: the store is not a URL; write redis://host:6379",
+		"check --store http://x":                             "--store: stores of the kind http:// are not known; write redis://",
+		"check --store redis://":                             "--store: the host is missing; write redis://host:6379",
+		"check --store redis://u:secret@h/x":                 `--store: redis: invalid database number: "x"; a whole URL is redis://user:password@host:6379/0`,
+		"check --store redis://u:secret@h:x/":                "--store: the URL cannot be read; in user and password write characters",
+		"check --store redis://u:sec%ret@h":                  "--store: the URL cannot be read; in user and password write characters",
+		"check --store redis://h?pool=3":                     "--store: redis:// has no option pool; it has addr, db, dial_timeout, master_set",
+		"check --store redis-cluster://h:1,h:2/1":            "--store: a cluster has the database 0 only; leave the database out",
+		"check --store dynamodb://?region=r":                 "--store: the URL has to name one table, as in dynamodb://limits?region=eu-west-1",
+		"check --store dynamodb://AK:secret@t":               "--store: dynamodb:// takes no user and password: credentials come from the environment",
+		"check --store dynamodb://t?create=maybe":            "--store: the option create has to be true or false",
+		"check --store dynamodb://t?endpoint=localhost:8000": "--store: the option endpoint has to be a URL, such as endpoint=http://127.0.0.1:8000",
+		"check --store dynamodb://t?region=a&region=b":       "--store: the option region is given twice; give it once",
+		"check --store memory://here":                        "--store: memory:// takes neither a host nor a path; write memory://",
+		"check --store memory://?size=1":                     "--store: memory:// has no option size; it has none",
+		"bench-store":                                        "no store is named; name one as a URL, for example penstock bench-store redis://127.0.0.1:6379; see penstock bench-store --help",
+		"bench-store redis:/h":                               "the store is not a URL",
+		"bench-store --for 0 memory://":                      "--for: it must be longer than 0, for example 5s",
+		"bench-store --for fast memory://":                   `--for: the duration "fast" is not a whole number and a unit`,
+		"bench-store --callers 0 memory://":                  "--callers: 0 is not from 1 to 4096, for example 1,16,128",
+		"bench-store --limit burst=1 memory://":              "--limit: \"name=bench burst=1\": rate= is missing",
+		"demo now":                                           "unexpected argument now",
 	} {
 		code, _, stderr := call("", strings.Fields(args)...)
 		assert.Equal(t, exitUsage, code, args)

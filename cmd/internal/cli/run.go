@@ -27,9 +27,10 @@ type Env struct {
 // grammar is the command line. Kong reads it from the tags.
 type grammar struct {
 	Demo    demoCmd          `cmd:"" help:"Show a token bucket and a sliding window at work."`
-	Check   checkCmd         `cmd:"" help:"Run call-by-call cases and compare every answer."`
+	Check   checkCmd         `cmd:"" help:"Run call-by-call cases and compare every answer; also on a store of yours."`
 	Replay  replayCmd        `cmd:"" help:"Replay access logs against a limit: who would have been denied?"`
 	Plot    plotCmd          `cmd:"" help:"Draw how each algorithm answers the same load, as SVG files."`
+	Bench   benchStoreCmd    `cmd:"" name:"bench-store" help:"Measure limits on a store of yours, beside what it does without them."`
 	Version kong.VersionFlag `help:"Print the version and stop."`
 }
 
@@ -64,7 +65,7 @@ func Run(args []string, env Env) int {
 		kong.Description(description),
 		kong.Writers(env.Stdout, env.Stderr),
 		kong.Exit(func(int) { stopped = true }),
-		kong.Vars{"version": version()}, replayHelp, checkHelp,
+		kong.Vars{"version": version()}, replayHelp, checkHelp, benchHelp,
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
 	if err != nil {

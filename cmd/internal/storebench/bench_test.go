@@ -1,0 +1,184 @@
+//go:build unix
+
+package storebench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/penstock-go/penstock/cmd/internal/limits"
+	"github.com/penstock-go/penstock/cmd/internal/stores"
+	"github.com/penstock-go/penstock/internal/servertest"
+	"github.com/penstock-go/penstock/store/dynamodb/dynamodbtest"
+)
+
+var plenty = limits.Spec{Algorithm: limits.TokenBucket, Tokens: 1_000_000, Per: time.Second, Burst: 1_000_000}
+
+// measure measures a store, briefly.
+func measure(t *testing.T, text string, spec limits.Spec) *Report {
+	t.Helper()
+	address, err := stores.Parse(text)
+	require.NoError(t, err)
+	open := func(ctx context.Context) (stores.Target, error) { return stores.Open(ctx, address) }
+	began := []int{}
+	rep, err := Run(t.Context(), address, open, Options{
+		Limit: spec, Concurrency: []int{1, 3}, For: 4 * leastTurn, Began: func(callers, _ int) { began = append(began, callers) },
+	})
+	require.NoError(t, err)
+	require.NoError(t, rep.Failed())
+	assert.Equal(t, []int{1, 3}, began)
+	return rep
+}
+
+// sound checks that a report has all rows, with sensible figures.
+func sound(t *testing.T, rep *Report, names ...string) {
+	t.Helper()
+	assert.Len(t, rep.Rows, 2*len(names))
+	for i, r := range rep.Rows {
+		assert.Equal(t, names[i%len(names)], r.Name)
+		assert.Equal(t, []int{1, 3}[i/len(names)], r.Callers)
+		assert.Positive(t, r.Calls, r.Name)
+		assert.Positive(t, r.PerSecond, r.Name)
+		assert.Positive(t, r.P50Nanos, r.Name)
+		assert.GreaterOrEqual(t, r.P99Nanos, r.P50Nanos, r.Name)
+		assert.GreaterOrEqual(t, r.P999Nanos, r.P99Nanos, r.Name)
+		assert.Zero(t, r.Unexpected, r.Name)
+		assert.Zero(t, r.Errors, r.FirstError)
+		if r.Floor != "" {
+			assert.Positive(t, r.Times, r.Name)
+		}
+		assert.Equal(t, r.Name == wayHybrid, r.StoreCalls != nil, r.Name)
+	}
+	assert.GreaterOrEqual(t, rep.Removed, 3*keyCount)
+}
+
+func floorOf(t *testing.T, rep *Report, name string) string {
+	t.Helper()
+	i := slices.IndexFunc(rep.Rows, func(r Row) bool { return r.Name == name })
+	require.GreaterOrEqual(t, i, 0)
+	return rep.Rows[i].Floor
+}
+
+func TestMemory(t *testing.T) {
+	rep := measure(t, "memory://", plenty)
+	sound(t, rep, wayAllow, wayDeny, wayHybrid)
+	assert.Empty(t, floorOf(t, rep, wayAllow))
+}
+
+func TestRedis(t *testing.T) {
+	addr := servertest.Redis(t)
+	for _, spec := range []limits.Spec{plenty, {Algorithm: limits.SlidingWindow, Tokens: 1_000_000, Per: time.Second}} {
+		rep := measure(t, "redis://"+addr, spec)
+		sound(t, rep, wayPing, wayScript, wayAllow, wayDeny, wayHybrid)
+		for _, name := range []string{wayAllow, wayDeny, wayHybrid} {
+			assert.Equal(t, wayScript, floorOf(t, rep, name))
+		}
+		for _, r := range rep.Rows {
+			require.NotNil(t, r.ServerMicros, r.Name)
+			if r.Name != wayHybrid { // may have spent nothing
+				assert.Positive(t, *r.ServerMicros, r.Name)
+			}
+		}
+		assert.Equal(t, "0", servertest.RedisCLI(t, addr, "DBSIZE"))
+	}
+}
+
+func TestRedisCluster(t *testing.T) {
+	nodes := servertest.RedisCluster(t)
+	rep := measure(t, "redis-cluster://"+nodes[0], plenty)
+	sound(t, rep, wayPing, wayScript, wayAllow, wayDeny, wayHybrid)
+	for _, node := range nodes {
+		assert.Equal(t, "0", servertest.RedisCLI(t, node, "DBSIZE"))
+	}
+}
+
+func TestDynamoDB(t *testing.T) {
+	server := dynamodbtest.Dynalite(t)
+	rep := measure(t, "dynamodb://limits?create=true&endpoint="+url.QueryEscape(server.URL), plenty)
+	sound(t, rep, wayUpdate, wayRead, wayAllow, wayDeny, wayHybrid)
+	assert.Equal(t, wayUpdate, floorOf(t, rep, wayAllow))
+	assert.Equal(t, wayRead, floorOf(t, rep, wayDeny))
+}
+
+// A limit that is too small for the run is told, and not passed off as a figure.
+func TestUnexpectedAnswers(t *testing.T) {
+	rep := measure(t, "memory://", limits.Spec{Algorithm: limits.FixedWindow, Tokens: 1, Per: 300 * 24 * time.Hour})
+	i := slices.IndexFunc(rep.Rows, func(r Row) bool { return r.Name == wayAllow && r.Callers == 3 })
+	assert.Positive(t, rep.Rows[i].Unexpected)
+	var out bytes.Buffer
+	require.NoError(t, rep.WriteTable(&out))
+	assert.Contains(t, out.String(), "came out the other way")
+}
+
+func TestStopped(t *testing.T) {
+	addr := servertest.Redis(t)
+	address, err := stores.Parse("redis://" + addr)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("enough")
+	_, err = Run(ctx, address, func(ctx context.Context) (stores.Target, error) { return stores.Open(ctx, address) }, Options{
+		Limit: plenty, Concurrency: []int{1}, For: time.Hour, Began: func(int, int) {
+			assert.NotEqual(t, "0", servertest.RedisCLI(t, addr, "DBSIZE"), "there is something to remove")
+			cancel(stop)
+		},
+	})
+	require.ErrorIs(t, err, stop)
+	assert.Equal(t, "0", servertest.RedisCLI(t, addr, "DBSIZE"))
+}
+
+func TestFailed(t *testing.T) {
+	rep := &Report{Rows: []Row{{Name: "a", Calls: 2, Errors: 1, FirstError: "x"}}}
+	require.NoError(t, rep.Failed())
+	rep.Rows = append(rep.Rows, Row{Name: "b", Calls: 2, Errors: 2, FirstError: "y"})
+	require.EqualError(t, rep.Failed(), "b: every call failed: y")
+}
+
+// The quantiles of a histogram are those of the sorted durations, at most a step too high.
+func TestHistogram(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for _, most := range []int64{1, 100, 128, 100_000, 1 << 45} {
+		var a, b histogram
+		all := make([]time.Duration, 0, 2001)
+		for i := range cap(all) {
+			d := time.Duration(rnd.Int64N(most))
+			all = append(all, d)
+			[]*histogram{&a, &b}[i%2].add(d)
+		}
+		a.merge(&b)
+		slices.Sort(all)
+		assert.Equal(t, int64(len(all)), a.total)
+		for _, share := range []float64{0, 0.5, 0.99, 0.999, 1} {
+			exact := min(all[int(share*float64(len(all)-1))], 1<<maxBits-1)
+			got := a.quantile(share)
+			assert.GreaterOrEqual(t, got, exact, most)
+			assert.LessOrEqual(t, got, exact+exact>>subBits, most)
+		}
+	}
+	assert.Zero(t, (&histogram{}).quantile(0.5))
+}
+
+func TestServerStatistics(t *testing.T) {
+	sum := map[string]float64{}
+	addStats(sum, "# Commandstats\r\ncmdstat_evalsha:calls=10,usec=55,usec_per_call=5.50,rejected_calls=0\r\ncmdstat_ping:calls=1,usec=3\r\n")
+	addStats(sum, "cmdstat_evalsha:calls=1,usec=5,usec_per_call=5.00\r\n")
+	assert.Equal(t, map[string]float64{"evalsha": 60, "ping": 3}, sum)
+	var u usage
+	u.add(nil, sum)
+	assert.False(t, u.known)
+	u.add(map[string]float64{"evalsha": 20}, sum)
+	u.add(map[string]float64{"evalsha": 60}, map[string]float64{"evalsha": 61})
+	assert.InDelta(t, 41, u.micros("evalsha"), 0)
+}
+
+func TestMedianRatio(t *testing.T) {
+	assert.InDelta(t, 2, medianRatio([]float64{2, 6, 100}, []float64{1, 3, 1}), 1e-9)
+}
