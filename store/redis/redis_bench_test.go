@@ -40,12 +40,12 @@ const roundCalls = 20
 func BenchmarkAllow(b *testing.B) {
 	server := redistest.Start(b)
 	limit := engine.TokenBucket(engine.PerSecond(1_000_000), 1_000_000_000)
-	s := connect(b, server.Addr)
+	s := byRueidis(b, nil, server.Addr)
 	law, err := store.NewLaw(limit, s.Info())
 	require.NoError(b, err)
 	keys, calls := make([]string, benchKeys), make([]call, benchKeys)
 	l := limiter(b, s, limit, patient())
-	byGoRedis := limiter(b, connectGoRedis(b, server.Addr), limit, patient())
+	byGoRedis := limiter(b, byGoRedis(b, nil, server.Addr), limit, patient())
 	for i := range keys {
 		keys[i] = "client-" + strconv.Itoa(i)
 		calls[i] = s.call(&store.Op{Key: l.Key(keys[i]), Law: law, Min: 1, Max: 1})

@@ -11,13 +11,14 @@ import (
 )
 
 // New connects to Redis by a client of rueidis of its own: to one server, a cluster (which it finds
-// out), or by sentinels. Retries and the client-side cache are switched off, whatever opt says, and
-// calls go to masters only. Errors: [store.ErrOption], and those of connecting.
+// out), or by sentinels. Whatever opt says, retries, the client-side cache and the lifetime of connections
+// are switched off, and calls go to masters only: rueidis sends again what waits on a connection whose
+// lifetime ends, whether it was executed or not. Errors: [store.ErrOption], and those of connecting.
 func New(opt rueidis.ClientOption) (*Storage, error) {
 	if opt.ReplicaOnly {
 		return nil, fmt.Errorf("%w: redis.New with ReplicaOnly: limits are written to, use masters", store.ErrOption)
 	}
-	opt.DisableRetry, opt.DisableCache = true, true
+	opt.DisableRetry, opt.DisableCache, opt.ConnLifetime = true, true, 0
 	opt.SendToReplicas, opt.ReplicaSelector, opt.ReadNodeSelector = nil, nil, nil
 	opt.Standalone.ReplicaAddress = nil
 	c, err := rueidis.NewClient(opt)
@@ -28,7 +29,8 @@ func New(opt rueidis.ClientOption) (*Storage, error) {
 }
 
 // FromRueidis uses a client that the program has already, and does not close it. rueidis itself
-// retries commands that only read: of those there are none here. It must not send scripts to replicas.
+// retries commands that only read: of those there are none here. It must not send scripts to replicas,
+// and must have no ConnLifetime, with which calls may be charged twice, see [New].
 func FromRueidis(c rueidis.Client) (*Storage, error) {
 	if c == nil {
 		return nil, fmt.Errorf("%w: redis.FromRueidis(nil): pass a client", store.ErrOption)

@@ -3,6 +3,10 @@
 package redis
 
 import (
+	"context"
+	"crypto/tls"
+	"net"
+	"os"
 	"strconv"
 	"sync"
 	"testing"
@@ -13,9 +17,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/penstock-go/penstock/engine"
+	"github.com/penstock-go/penstock/internal/faultproxy"
 	"github.com/penstock-go/penstock/store"
 	"github.com/penstock-go/penstock/store/redis/internal/redistest"
 )
+
+// TestMain keeps go-redis from writing each connection that it cannot make to standard error.
+func TestMain(m *testing.M) {
+	goredis.SetLogger(silent{})
+	os.Exit(m.Run())
+}
+
+// silent is a log that nobody reads.
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
 
 // testClock takes the time from the caller, and lets keys live while the test runs; when they would
 // have expired is kept beside them.
@@ -43,23 +59,36 @@ func settings(addrs ...string) rueidis.ClientOption {
 	return rueidis.ClientOption{InitAddress: addrs, ReadBufferEachConn: 1 << 12, WriteBufferEachConn: 1 << 12, RingScaleEachConn: 8}
 }
 
-// connect makes a storage by rueidis.
-func connect(t testing.TB, addrs ...string) *Storage {
+// dialer makes connections in place of a client's own.
+type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// library makes a storage by a client library. A nil dialer is the client's own.
+type library func(t testing.TB, dial dialer, addrs ...string) *Storage
+
+// libraries are the two ways to connect.
+var libraries = map[string]library{"rueidis": byRueidis, "go-redis": byGoRedis}
+
+func byRueidis(t testing.TB, dial dialer, addrs ...string) *Storage {
 	t.Helper()
-	s, err := New(settings(addrs...))
+	opt := settings(addrs...)
+	if dial != nil {
+		opt.DialCtxFn = func(ctx context.Context, addr string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
+			return dial(ctx, "tcp", addr)
+		}
+	}
+	s, err := New(opt)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
 }
 
-// connectGoRedis makes a storage by go-redis.
-func connectGoRedis(t testing.TB, addrs ...string) *Storage {
+func byGoRedis(t testing.TB, dial dialer, addrs ...string) *Storage {
 	t.Helper()
 	var c goredis.UniversalClient
 	if len(addrs) > 1 {
-		c = goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: addrs})
+		c = goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: addrs, Dialer: dial})
 	} else {
-		c = goredis.NewClient(&goredis.Options{Addr: addrs[0]})
+		c = goredis.NewClient(&goredis.Options{Addr: addrs[0], Dialer: dial})
 	}
 	s, err := FromGoRedis(c)
 	require.NoError(t, err)
@@ -68,13 +97,89 @@ func connectGoRedis(t testing.TB, addrs ...string) *Storage {
 	return s
 }
 
-// libraries are the two ways to connect.
-var libraries = map[string]func(testing.TB, ...string) *Storage{"rueidis": connect, "go-redis": connectGoRedis}
-
-// flush empties a server, and lets it forget all scripts.
-func flush(t testing.TB, nodes ...*redistest.Server) {
+// byEach runs a test with each of the client libraries.
+func byEach(t *testing.T, test func(t *testing.T, connect library)) {
 	t.Helper()
-	for _, s := range nodes {
+	for name, connect := range libraries {
+		t.Run(name, func(t *testing.T) {
+			noGoroutineLeft(t)
+			test(t, connect)
+		})
+	}
+}
+
+// place is where the words are: one server, or a cluster.
+type place struct {
+	addrs   []string
+	masters func() []*redistest.Server
+}
+
+// alone starts one server.
+func alone(t testing.TB, args ...string) *place {
+	t.Helper()
+	server := redistest.Start(t, args...)
+	return &place{[]string{server.Addr}, func() []*redistest.Server { return []*redistest.Server{server} }}
+}
+
+// placeOf is a cluster as a place.
+func placeOf(c *redistest.Cluster) *place { return &place{c.Addrs(), c.Masters} }
+
+// node returns the server that a key lives on.
+func (p *place) node(t testing.TB, key string) *redistest.Server {
+	t.Helper()
+	for _, s := range p.masters() {
+		if _, err := s.Do("EXISTS", key); err == nil {
+			return s
+		}
+	}
+	t.Fatal("no server has ", key)
+	return nil
+}
+
+// set sets a parameter of all servers.
+func (p *place) set(t testing.TB, parameter, value string) {
+	t.Helper()
+	for _, s := range p.masters() {
+		s.Must(t, "CONFIG", "SET", parameter, value)
+	}
+}
+
+// calls returns how often the servers have run a command, all together.
+func (p *place) calls(t testing.TB, command string) (n int64) {
+	t.Helper()
+	for _, s := range p.masters() {
+		n += s.Calls(t, command)
+	}
+	return n
+}
+
+// faulty puts a proxy before every server, replicas too, and returns a dialer that goes through them, and
+// what sets their faults: connections that are open are reset if it is told so.
+func (p *place) faulty(t testing.TB) (dialer, func(f faultproxy.Fault, reset bool)) {
+	t.Helper()
+	proxies := map[string]*faultproxy.Proxy{}
+	for _, addr := range p.addrs {
+		proxy, err := faultproxy.New(addr)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, proxy.Close()) })
+		proxies[addr] = proxy
+	}
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, proxies[addr].Addr())
+	}
+	return dial, func(f faultproxy.Fault, reset bool) {
+		for _, proxy := range proxies {
+			if proxy.Set(f); reset {
+				proxy.Reset()
+			}
+		}
+	}
+}
+
+// flush empties the servers, and lets them forget all scripts.
+func (p *place) flush(t testing.TB) {
+	t.Helper()
+	for _, s := range p.masters() {
 		s.Must(t, "FLUSHALL")
 		s.Must(t, "SCRIPT", "FLUSH")
 	}
@@ -103,24 +208,6 @@ func limiter(t testing.TB, s store.Storage, l engine.Limit, opts ...any) *store.
 
 // patient gives calls so long that a busy machine does not fail them.
 func patient() store.Option { return store.WithDeadline(10 * time.Second) }
-
-// keys returns the keys of a server with a pattern.
-func keys(t testing.TB, s *redistest.Server, pattern string) []string {
-	t.Helper()
-	c, err := rueidis.NewClient(settings(s.Addr))
-	require.NoError(t, err)
-	defer c.Close()
-	found, err := c.Do(t.Context(), c.B().Keys().Pattern(pattern).Build()).AsStrSlice()
-	require.NoError(t, err)
-	return found
-}
-
-// ttl returns how long a key lives.
-func ttl(t testing.TB, s *redistest.Server, key string) time.Duration {
-	t.Helper()
-	n := s.Integer(t, "PTTL", key)
-	return time.Duration(n) * time.Millisecond
-}
 
 // only is a limit whose permits never return, so that all that was charged can be counted.
 func only(permits int64) engine.Limit {
