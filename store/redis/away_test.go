@@ -18,6 +18,7 @@ import (
 // TestRestartedEmpty: a server that forgets its scripts, and one that was killed and comes back empty.
 func TestRestartedEmpty(t *testing.T) {
 	byEach(t, func(t *testing.T, connect library) {
+		t.Helper()
 		server := redistest.Start(t)
 		l := limiter(t, connect(t, nil, server.Addr), only(1000), patient())
 		take(t, l, 999)
@@ -37,7 +38,9 @@ func TestUnknownScripts(t *testing.T) { unknownScripts(t, alone(t)) }
 // unknownScripts: servers that forget their scripts, and then their keys too, as empty ones in their
 // place would.
 func unknownScripts(t *testing.T, p *place) {
+	t.Helper()
 	byEach(t, func(t *testing.T, connect library) {
+		t.Helper()
 		p.flush(t)
 		l := limiter(t, connect(t, nil, p.addrs...), only(1000), patient())
 		take(t, l, 999)
@@ -56,7 +59,7 @@ func take(t *testing.T, l *store.Shared, want int64) {
 	t.Helper()
 	d, err := l.Take(t.Context(), "key", 1)
 	require.NoError(t, err)
-	require.EqualValues(t, want, d.Remaining)
+	require.Equal(t, want, d.Remaining)
 }
 
 // hundredTakes lets a hundred callers take a permit each at once.
@@ -78,12 +81,14 @@ func TestStoreAway(t *testing.T) { storeAway(t, alone(t)) }
 // storeAway: a store that is refused, slow or full of errors is no limit that is exceeded. Every policy
 // gives its own answer, within the deadline, and the store decides again when it is back.
 func storeAway(t *testing.T, p *place) {
+	t.Helper()
 	faults := map[string]faultproxy.Fault{
 		"refused": {Refuse: true}, "slow": {DropReplies: true}, "lost": {LoseReply: true},
 	}
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
 			byEach(t, func(t *testing.T, connect library) {
+				t.Helper()
 				p.flush(t)
 				dial, spoil := p.faulty(t)
 				log, option := logged()
@@ -93,7 +98,7 @@ func storeAway(t *testing.T, p *place) {
 				for policy, name := range map[store.Policy]string{store.LocalShare: "local", store.Closed: "closed", store.Open: "open"} {
 					by[policy], err = backend.Limiter(name, only(4), store.WithPolicy(policy), store.WithProcesses(2))
 					require.NoError(t, err)
-					defer by[policy].Close()
+					t.Cleanup(func() { require.NoError(t, by[policy].Close()) })
 					left(t, by[policy], "key") // its key is that of one node for all of them
 				}
 				failed := func(l *store.Shared) uint64 { return l.Stats().Unavailable + l.Stats().Unknown }

@@ -20,6 +20,7 @@ func TestMasterKilled(t *testing.T) {
 	cluster := redistest.StartCluster(t, "1000")
 	p := placeOf(cluster)
 	byEach(t, func(t *testing.T, connect library) {
+		t.Helper()
 		s := connect(t, nil, p.addrs...)
 		log, option := logged()
 		l := limiter(t, s, only(plenty), option, quick(), store.WithDeadline(2*time.Second))
@@ -75,7 +76,7 @@ func TestMasterKilled(t *testing.T) {
 						key, run.allowed.Load(), run.unknown.Load(), charged)
 					continue
 				}
-				run.balanced(t, plenty, plenty-charged)
+				run.balanced(t, plenty-charged)
 				require.Zero(t, run.failed(), "%s is not on the master that was killed", key)
 			}
 		}
@@ -89,7 +90,9 @@ func TestMasterKilled(t *testing.T) {
 
 // clusterScriptFlush: every node of a cluster learns the scripts by itself, in batches for all of them.
 func clusterScriptFlush(t *testing.T, p *place) {
+	t.Helper()
 	byEach(t, func(t *testing.T, connect library) {
+		t.Helper()
 		p.flush(t)
 		before := map[*redistest.Server]int64{}
 		for _, s := range p.masters() {
@@ -129,7 +132,9 @@ func clusterScriptFlush(t *testing.T, p *place) {
 
 // slotNames compares names of shards with what the cluster itself says of keys.
 func slotNames(t *testing.T, p *place) {
+	t.Helper()
 	byEach(t, func(t *testing.T, connect library) {
+		t.Helper()
 		s := connect(t, nil, p.addrs...)
 		byNode := map[string]string{}
 		for i := range 60 {
@@ -166,7 +171,9 @@ func TestShardMap(t *testing.T) {
 // slotMoves moves a slot from one master to another: while it moves (ASK) and afterwards (MOVED)
 // every call is charged once, one by one and in batches.
 func slotMoves(t *testing.T, p *place) {
+	t.Helper()
 	byEach(t, func(t *testing.T, connect library) {
+		t.Helper()
 		p.flush(t)
 		s := connect(t, nil, p.addrs...)
 		l := limiter(t, s, only(plenty), patient())

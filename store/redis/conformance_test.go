@@ -35,6 +35,7 @@ func TestConformance(t *testing.T) {
 
 // conformanceOfCluster is TestConformance with fewer random calls.
 func conformanceOfCluster(t *testing.T, p *place) {
+	t.Helper()
 	for name, connect := range libraries {
 		t.Run(name, func(t *testing.T) {
 			k := kit(connect, p)
@@ -49,6 +50,7 @@ func TestLinearizable(t *testing.T) { linearizable(t, alone(t)) }
 // linearizable checks histories of calls that overlap, some of which fail before or after they are
 // executed.
 func linearizable(t *testing.T, p *place) {
+	t.Helper()
 	for name, connect := range libraries {
 		t.Run(name, func(t *testing.T) { lineartest.Run(t, kit(connect, p)) })
 	}

@@ -23,6 +23,7 @@ const plenty = 1_000_000_000
 // it knows the words, and no script.
 func TestKillAndRestart(t *testing.T) {
 	byEach(t, func(t *testing.T, connect library) {
+		t.Helper()
 		server := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
 		log, option := logged()
 		l := limiter(t, connect(t, nil, server.Addr), only(plenty), option, quick())
@@ -35,7 +36,7 @@ func TestKillAndRestart(t *testing.T) {
 		eventually(t, "calls pass again", func() bool { return run.allowed.Load() > before+200 })
 		run.end()
 		run.report(t)
-		run.balanced(t, plenty, left(t, l, "key"))
+		run.balanced(t, left(t, l, "key"))
 		alternates(t, log.of(""))
 		require.Len(t, log.of("opened"), len(log.of("closed")))
 		require.NotEmpty(t, log.of("opened"))
@@ -46,6 +47,7 @@ func TestKillAndRestart(t *testing.T) {
 // for it, and it is found again.
 func TestPause(t *testing.T) {
 	byEach(t, func(t *testing.T, connect library) {
+		t.Helper()
 		server := redistest.Start(t)
 		log, option := logged()
 		const pause = time.Second
@@ -61,7 +63,7 @@ func TestPause(t *testing.T) {
 		run.report(t)
 		require.Less(t, run.longest, pause, "a call waited for the server")
 		require.Positive(t, run.unknown.Load())
-		run.balanced(t, plenty, left(t, l, "key"))
+		run.balanced(t, left(t, l, "key"))
 		alternates(t, log.of(""))
 		require.NotEmpty(t, log.of("opened"))
 	})
@@ -72,6 +74,7 @@ func TestPause(t *testing.T) {
 func TestScriptFlush(t *testing.T) {
 	const permits = 3000
 	byEach(t, func(t *testing.T, connect library) {
+		t.Helper()
 		server := redistest.Start(t)
 		l := limiter(t, connect(t, nil, server.Addr), only(permits), patient())
 		single := func(run *load, _ int) bool { return run.take(t.Context(), l, "single").Allowed }
@@ -113,10 +116,12 @@ func TestAnswerLateOrLost(t *testing.T) { answerLateOrLost(t, alone(t)) }
 // answerLateOrLost spoils the answers on their way, of one caller and of several at once: each call was
 // executed once, or not at all, and says that it does not know.
 func answerLateOrLost(t *testing.T, p *place) {
+	t.Helper()
 	faults := map[string]faultproxy.Fault{"late": {DelayReply: 200 * time.Millisecond}, "lost": {LoseReply: true}}
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
 			byEach(t, func(t *testing.T, connect library) {
+				t.Helper()
 				p.flush(t)
 				dial, spoil := p.faulty(t)
 				l := limiter(t, connect(t, dial, p.addrs...), only(plenty), steady(), store.WithDeadline(60*time.Millisecond))
@@ -132,7 +137,7 @@ func answerLateOrLost(t *testing.T, p *place) {
 				require.Zero(t, run.allowed.Load())
 				require.Positive(t, run.unknown.Load())
 				n := left(t, l, "key")
-				run.balanced(t, plenty, n)
+				run.balanced(t, n)
 				t.Logf("the server executed %d", plenty-n)
 				require.Less(t, n, int64(plenty), "none was executed: the test shows nothing")
 			})
@@ -172,6 +177,7 @@ func connected(t *testing.T, l *store.Shared) {
 // answer came. Each connection fails one call like that at most.
 func TestRefused(t *testing.T) {
 	byEach(t, func(t *testing.T, connect library) {
+		t.Helper()
 		server := redistest.Start(t)
 		l := limiter(t, connect(t, nil, server.Addr), only(plenty), steady())
 		connected(t, l)
@@ -216,6 +222,7 @@ func TestNeverConnected(t *testing.T) {
 // TestOutOfMemory: a server that is full refuses to write. What needs no write it still answers.
 func TestOutOfMemory(t *testing.T) {
 	byEach(t, func(t *testing.T, connect library) {
+		t.Helper()
 		server := redistest.Start(t, "--maxmemory-policy", "noeviction")
 		s := connect(t, nil, server.Addr)
 		log, option := logged()
@@ -245,6 +252,7 @@ func TestOutOfMemory(t *testing.T) {
 // TestBusy: a server that runs a script without an end answers BUSY, or not at all.
 func TestBusy(t *testing.T) {
 	byEach(t, func(t *testing.T, connect library) {
+		t.Helper()
 		server := redistest.Start(t, "--lua-time-limit", "20")
 		log, option := logged()
 		l := limiter(t, connect(t, nil, server.Addr), only(plenty), option, quick())
@@ -266,7 +274,7 @@ func TestBusy(t *testing.T) {
 		eventually(t, "calls pass again", func() bool { return run.allowed.Load() > before+50 })
 		run.end()
 		run.report(t)
-		run.balanced(t, plenty, left(t, l, "key"))
+		run.balanced(t, left(t, l, "key"))
 		alternates(t, log.of(""))
 	})
 }

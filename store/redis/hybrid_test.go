@@ -39,6 +39,7 @@ func TestHybridConformance(t *testing.T) { hybridConformance(t, alone(t)) }
 // hybridConformance: a synchronous hybrid decides as the store does. Refusals are not kept in mind: the
 // kit steps clocks back, after which they would stand too long.
 func hybridConformance(t *testing.T, p *place) {
+	t.Helper()
 	var clock engine.Clock
 	k := kit(byRueidis, p)
 	storage := k.New
@@ -68,6 +69,7 @@ func TestHybridBound(t *testing.T) { hybridBound(t, alone(t)) }
 // from the store for a while in the middle. No interval has more than B + R*W + min(N*L, R*E), and most
 // calls do not reach the store.
 func hybridBound(t *testing.T, p *place) {
+	t.Helper()
 	const (
 		processes, callers = 4, 2
 		rate, burst        = 4000, 1000

@@ -240,9 +240,7 @@ func (m *modelRun) take(key string, least, most int64) {
 	before := m.law.SettleState(found, m.now)
 	after, taken := m.law.Apply(before, m.now, least, most)
 	switch {
-	case before != found:
-		fallthrough
-	case taken > 0:
+	case before != found, taken > 0:
 		m.states[key] = kept{after, m.now}
 	}
 	switch {

@@ -38,6 +38,7 @@ func TestCallersAtOnce(t *testing.T) { callersAtOnce(t, alone(t)) }
 // callersAtOnce: of fifty callers at once under a limit of 25, half of them by each client library, 25
 // pass, also when each operation takes a while. A call that lost every race is made again.
 func callersAtOnce(t *testing.T, p *place) {
+	t.Helper()
 	const callers, permits = 50, 25
 	for way, of := range ways {
 		for name, limit := range algorithms(permits) {
@@ -88,6 +89,7 @@ func TestSlowKey(t *testing.T) { slowKey(t, alone(t)) }
 
 // slowKey: calls for one key that hang hold up no calls for another.
 func slowKey(t *testing.T, p *place) {
+	t.Helper()
 	for way, of := range ways {
 		t.Run(way, func(t *testing.T) {
 			p.flush(t)
@@ -125,6 +127,7 @@ func TestBeginningOfAWindow(t *testing.T) { beginningOfAWindow(t, alone(t)) }
 // beginningOfAWindow: two callers at the instant at which a window begins, while what is kept is of the
 // one before, are both counted in the new one.
 func beginningOfAWindow(t *testing.T, p *place) {
+	t.Helper()
 	const before, limit = 3, 20
 	limits := map[string]engine.Limit{"fixed": engine.FixedWindow(limit, time.Minute), "sliding": engine.SlidingWindow(limit, time.Minute)}
 	for way, of := range ways {
@@ -161,6 +164,7 @@ func TestLostRaces(t *testing.T) { lostRaces(t, alone(t)) }
 // lostRaces: another writer is faster k times. After three a call comes out right, and is charged
 // once; if it always is, that is an error of the store and no limit. By script nobody can be faster.
 func lostRaces(t *testing.T, p *place) {
+	t.Helper()
 	const permits, others = 1000, 100
 	for wins := range 6 {
 		t.Run(fmt.Sprint(wins), func(t *testing.T) {
@@ -197,6 +201,7 @@ func TestCallersClock(t *testing.T) { callersClock(t, alone(t)) }
 // callersClock: the time of a caller whose clock is 26 years behind is of no meaning: it waits as long
 // as the others, and pushes back nothing that they have charged.
 func callersClock(t *testing.T, p *place) {
+	t.Helper()
 	for way, of := range ways {
 		t.Run(way, func(t *testing.T) {
 			p.flush(t)

@@ -19,7 +19,8 @@ func New(opt rueidis.ClientOption) (*Storage, error) {
 		return nil, fmt.Errorf("%w: redis.New with ReplicaOnly: limits are written to, use masters", store.ErrOption)
 	}
 	opt.DisableRetry, opt.DisableCache, opt.ConnLifetime = true, true, 0
-	opt.SendToReplicas, opt.ReplicaSelector, opt.ReadNodeSelector = nil, nil, nil
+	opt.SendToReplicas, opt.ReadNodeSelector = nil, nil
+	opt.ReplicaSelector = nil //nolint:staticcheck // deprecated, but obeyed where somebody has set it
 	opt.Standalone.ReplicaAddress = nil
 	c, err := rueidis.NewClient(opt)
 	if err != nil {
@@ -140,8 +141,8 @@ func (r *rueidisClient) ranges(ctx context.Context) (shardMap, error) {
 		if errors.Join(err1, err2, err3) != nil || len(master) < 2 {
 			return nil, errReply
 		}
-		host, _ := master[0].ToString() //nolint:errcheck // empty where a node does not know its own address
-		port, _ := master[1].AsInt64()  //nolint:errcheck // the same
+		host, _ := master[0].ToString() // empty where a node does not know its own address
+		port, _ := master[1].AsInt64()
 		ranges = append(ranges, slotRange{first, last, fmt.Sprint(host, ":", port)})
 	}
 	return newShardMap(ranges), nil

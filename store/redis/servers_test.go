@@ -68,8 +68,8 @@ type library func(t testing.TB, dial dialer, addrs ...string) *Storage
 // libraries are the two ways to connect.
 var libraries = map[string]library{"rueidis": byRueidis, "go-redis": byGoRedis}
 
-func byRueidis(t testing.TB, dial dialer, addrs ...string) *Storage {
-	t.Helper()
+func byRueidis(tb testing.TB, dial dialer, addrs ...string) *Storage {
+	tb.Helper()
 	opt := settings(addrs...)
 	if dial != nil {
 		opt.DialCtxFn = func(ctx context.Context, addr string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
@@ -77,13 +77,13 @@ func byRueidis(t testing.TB, dial dialer, addrs ...string) *Storage {
 		}
 	}
 	s, err := New(opt)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, s.Close()) })
 	return s
 }
 
-func byGoRedis(t testing.TB, dial dialer, addrs ...string) *Storage {
-	t.Helper()
+func byGoRedis(tb testing.TB, dial dialer, addrs ...string) *Storage {
+	tb.Helper()
 	var c goredis.UniversalClient
 	if len(addrs) > 1 {
 		c = goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: addrs, Dialer: dial})
@@ -91,9 +91,9 @@ func byGoRedis(t testing.TB, dial dialer, addrs ...string) *Storage {
 		c = goredis.NewClient(&goredis.Options{Addr: addrs[0], Dialer: dial})
 	}
 	s, err := FromGoRedis(c)
-	require.NoError(t, err)
-	require.NoError(t, c.Close()) // it has connections of its own
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	require.NoError(tb, err)
+	require.NoError(tb, c.Close()) // it has connections of its own
+	tb.Cleanup(func() { require.NoError(tb, s.Close()) })
 	return s
 }
 
@@ -115,9 +115,9 @@ type place struct {
 }
 
 // alone starts one server.
-func alone(t testing.TB, args ...string) *place {
-	t.Helper()
-	server := redistest.Start(t, args...)
+func alone(tb testing.TB) *place {
+	tb.Helper()
+	server := redistest.Start(tb)
 	return &place{[]string{server.Addr}, func() []*redistest.Server { return []*redistest.Server{server} }}
 }
 
@@ -125,43 +125,43 @@ func alone(t testing.TB, args ...string) *place {
 func placeOf(c *redistest.Cluster) *place { return &place{c.Addrs(), c.Masters} }
 
 // node returns the server that a key lives on.
-func (p *place) node(t testing.TB, key string) *redistest.Server {
-	t.Helper()
+func (p *place) node(tb testing.TB, key string) *redistest.Server {
+	tb.Helper()
 	for _, s := range p.masters() {
 		if _, err := s.Do("EXISTS", key); err == nil {
 			return s
 		}
 	}
-	t.Fatal("no server has ", key)
+	tb.Fatal("no server has ", key)
 	return nil
 }
 
 // set sets a parameter of all servers.
-func (p *place) set(t testing.TB, parameter, value string) {
-	t.Helper()
+func (p *place) set(tb testing.TB, parameter, value string) {
+	tb.Helper()
 	for _, s := range p.masters() {
-		s.Must(t, "CONFIG", "SET", parameter, value)
+		s.Must(tb, "CONFIG", "SET", parameter, value)
 	}
 }
 
 // calls returns how often the servers have run a command, all together.
-func (p *place) calls(t testing.TB, command string) (n int64) {
-	t.Helper()
+func (p *place) calls(tb testing.TB, command string) (n int64) {
+	tb.Helper()
 	for _, s := range p.masters() {
-		n += s.Calls(t, command)
+		n += s.Calls(tb, command)
 	}
 	return n
 }
 
 // faulty puts a proxy before every server, replicas too, and returns a dialer that goes through them, and
 // what sets their faults: connections that are open are reset if it is told so.
-func (p *place) faulty(t testing.TB) (dialer, func(f faultproxy.Fault, reset bool)) {
-	t.Helper()
+func (p *place) faulty(tb testing.TB) (dialer, func(f faultproxy.Fault, reset bool)) {
+	tb.Helper()
 	proxies := map[string]*faultproxy.Proxy{}
 	for _, addr := range p.addrs {
 		proxy, err := faultproxy.New(addr)
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, proxy.Close()) })
+		require.NoError(tb, err)
+		tb.Cleanup(func() { require.NoError(tb, proxy.Close()) })
 		proxies[addr] = proxy
 	}
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -177,17 +177,17 @@ func (p *place) faulty(t testing.TB) (dialer, func(f faultproxy.Fault, reset boo
 }
 
 // flush empties the servers, and lets them forget all scripts.
-func (p *place) flush(t testing.TB) {
-	t.Helper()
+func (p *place) flush(tb testing.TB) {
+	tb.Helper()
 	for _, s := range p.masters() {
-		s.Must(t, "FLUSHALL")
-		s.Must(t, "SCRIPT", "FLUSH")
+		s.Must(tb, "FLUSHALL")
+		s.Must(tb, "SCRIPT", "FLUSH")
 	}
 }
 
 // limiter puts a limit on a storage.
-func limiter(t testing.TB, s store.Storage, l engine.Limit, opts ...any) *store.Shared {
-	t.Helper()
+func limiter(tb testing.TB, s store.Storage, l engine.Limit, opts ...any) *store.Shared {
+	tb.Helper()
 	var ofBackend []store.Option
 	ofLimit := []store.LimitOption{store.WithPolicy(store.Closed)}
 	for _, opt := range opts {
@@ -199,10 +199,10 @@ func limiter(t testing.TB, s store.Storage, l engine.Limit, opts ...any) *store.
 		}
 	}
 	backend, err := store.NewBackend(s, ofBackend...)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	shared, err := backend.Limiter("limit", l, ofLimit...)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, shared.Close()) })
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, shared.Close()) })
 	return shared
 }
 

@@ -60,6 +60,7 @@ func TestTimeToLive(t *testing.T) { timeToLive(t, alone(t)) }
 // timeToLive: a key lives until it equals a new one, not a thousand times as long, and not a moment
 // less. The time of its expiry is asked for, so that the machine may be slow.
 func timeToLive(t *testing.T, p *place) {
+	t.Helper()
 	p.flush(t)
 	s := byRueidis(t, nil, p.addrs...)
 	for way, of := range ways {
@@ -86,6 +87,7 @@ func TestAlwaysExpires(t *testing.T) { alwaysExpires(t, alone(t)) }
 // alwaysExpires: a key that was there without a time to live, of any type and with anything in it,
 // blocks nobody, and has a time to live after the next call that passes.
 func alwaysExpires(t *testing.T, p *place) {
+	t.Helper()
 	s := byRueidis(t, nil, p.addrs...)
 	foreign := map[string][]string{
 		"number": {"SET", "", "5"}, "text": {"SET", "", "five"}, "nan": {"SET", "", "nan"}, "empty": {"SET", "", ""},
@@ -119,6 +121,7 @@ func TestOneWrite(t *testing.T) { oneWrite(t, alone(t)) }
 // oneWrite: a decision writes by one command, so that nothing can come between the word and its time to
 // live: when that one fails, there is neither.
 func oneWrite(t *testing.T, p *place) {
+	t.Helper()
 	s := byRueidis(t, nil, p.addrs...)
 	others := []string{"expire", "pexpire", "expireat", "pexpireat", "incr", "incrby", "setex", "psetex"}
 	before := map[string]int64{}
@@ -154,6 +157,7 @@ func TestAgainAfterAWindow(t *testing.T) { againAfterAWindow(t, alone(t)) }
 // againAfterAWindow: a value without a time to live that reads as a full window, of now or of a time
 // to come, refuses no longer than one window, and what is written then expires.
 func againAfterAWindow(t *testing.T, p *place) {
+	t.Helper()
 	const window = 200 * time.Millisecond
 	s := byRueidis(t, nil, p.addrs...)
 	for name, limit := range map[string]engine.Limit{
