@@ -117,13 +117,18 @@ func TestAnswerLateOrLost(t *testing.T) { answerLateOrLost(t, alone(t)) }
 // executed once, or not at all, and says that it does not know.
 func answerLateOrLost(t *testing.T, p *place) {
 	t.Helper()
-	faults := map[string]faultproxy.Fault{"late": {DelayReply: 200 * time.Millisecond}, "lost": {LoseReply: true}}
+	faults := map[string]faultproxy.Fault{
+		"late": {DelayReply: 200 * time.Millisecond}, "lost": {LoseReply: true}, "lost in good order": {LoseReply: true},
+	}
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
 			byEach(t, func(t *testing.T, connect library) {
 				t.Helper()
 				p.flush(t)
 				dial, spoil := p.faulty(t)
+				if name == "lost in good order" {
+					dial = endedBy(dial)
+				}
 				l := limiter(t, connect(t, dial, p.addrs...), only(plenty), steady(), store.WithDeadline(60*time.Millisecond))
 				run := &load{}
 				const calls = 12

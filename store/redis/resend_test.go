@@ -3,6 +3,7 @@
 package redis
 
 import (
+	"net"
 	"sync"
 	"testing"
 	"time"
@@ -30,7 +31,7 @@ func TestOptionsThatResend(t *testing.T) {
 			return New(opt)
 		},
 		"go-redis retries": func(addr string) (*Storage, error) {
-			return ofGoRedis(&goredis.Options{Addr: addr, MaxRetries: 5, DialerRetries: 5})
+			return ofGoRedis(&goredis.Options{Addr: addr, MaxRetries: 5, DialerRetries: 5, Dialer: endedBy((&net.Dialer{}).DialContext)})
 		},
 		"go-redis ends connections": func(addr string) (*Storage, error) {
 			return ofGoRedis(&goredis.Options{Addr: addr, ConnMaxLifetime: lifetime, ConnMaxIdleTime: lifetime})

@@ -5,10 +5,13 @@ package redis
 import (
 	"context"
 	"crypto/tls"
+	"errors"
+	"io"
 	"net"
 	"os"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -173,6 +176,29 @@ func (p *place) faulty(tb testing.TB) (dialer, func(f faultproxy.Fault, reset bo
 				proxy.Reset()
 			}
 		}
+	}
+}
+
+// ended is a connection that seems to end in good order when it is reset: as when a server that dies has
+// read all that was sent. Clients tell the two apart.
+type ended struct{ net.Conn }
+
+func (c ended) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if errors.Is(err, syscall.ECONNRESET) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// endedBy makes connections of dial that end in place of being reset.
+func endedBy(dial dialer) dialer {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return ended{conn}, nil
 	}
 }
 
