@@ -107,7 +107,7 @@ func storeAway(t *testing.T, p *place) {
 					before[l] = failed(l)
 				}
 				lines := len(log.of(""))
-				spoil(fault, true)
+				spoil.set(fault, true)
 				for i := range 6 {
 					answers(t, by, i)
 				}
@@ -115,7 +115,7 @@ func storeAway(t *testing.T, p *place) {
 				for _, l := range by {
 					require.EqualValues(t, 6, failed(l)-before[l])
 				}
-				spoil(faultproxy.Fault{}, true)
+				spoil.set(faultproxy.Fault{}, true)
 				require.LessOrEqual(t, left(t, by[store.Closed], "key"), int64(4))
 				require.Len(t, log.of("closed"), lines/2+1)
 				alternates(t, log.of(""))

@@ -134,12 +134,23 @@ func answerLateOrLost(t *testing.T, p *place) {
 				const calls = 12
 				for i := range calls {
 					connected(t, l)
-					spoil(fault, false)
+					before := spoil.lost()
+					spoil.set(fault, false)
+					healed := make(chan struct{})
+					go func() { // after the first loss, so that what is sent again is executed
+						defer close(healed)
+						for fault.LoseReply && spoil.lost() == before {
+							<-time.After(100 * time.Microsecond)
+						}
+						if fault.LoseReply {
+							spoil.set(faultproxy.Fault{}, false)
+						}
+					}()
 					spoiled(t, run, l, i)
-					spoil(faultproxy.Fault{}, true) // what is held back is lost
+					<-healed
+					spoil.set(faultproxy.Fault{}, true) // what is held back is lost
 				}
 				run.report(t)
-				require.Zero(t, run.allowed.Load())
 				require.Positive(t, run.unknown.Load())
 				n := left(t, l, "key")
 				run.balanced(t, n)

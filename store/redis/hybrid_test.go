@@ -106,9 +106,9 @@ func hybridBound(t *testing.T, p *place) {
 	})
 	enough := func(n int64) func() bool { return func() bool { return passed.Load() >= n } }
 	eventually(t, "a burst and more passes", enough(2*burst))
-	spoil(faultproxy.Fault{DropReplies: true}, false)
+	spoil.set(faultproxy.Fault{DropReplies: true}, false)
 	<-time.After(cutOff)
-	spoil(faultproxy.Fault{}, true)
+	spoil.set(faultproxy.Fault{}, true)
 	eventually(t, "as much again passes", enough(4*burst))
 	run.end()
 	run.report(t)

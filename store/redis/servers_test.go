@@ -156,27 +156,39 @@ func (p *place) calls(tb testing.TB, command string) (n int64) {
 	return n
 }
 
-// faulty puts a proxy before every server, replicas too, and returns a dialer that goes through them, and
-// what sets their faults: connections that are open are reset if it is told so.
-func (p *place) faulty(tb testing.TB) (dialer, func(f faultproxy.Fault, reset bool)) {
+// faulty puts a proxy before every server, replicas too, and returns a dialer that goes through them.
+func (p *place) faulty(tb testing.TB) (dialer, proxies) {
 	tb.Helper()
-	proxies := map[string]*faultproxy.Proxy{}
+	all := proxies{}
 	for _, addr := range p.addrs {
 		proxy, err := faultproxy.New(addr)
 		require.NoError(tb, err)
 		tb.Cleanup(func() { require.NoError(tb, proxy.Close()) })
-		proxies[addr] = proxy
+		all[addr] = proxy
 	}
-	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, network, proxies[addr].Addr())
-	}
-	return dial, func(f faultproxy.Fault, reset bool) {
-		for _, proxy := range proxies {
-			if proxy.Set(f); reset {
-				proxy.Reset()
-			}
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, all[addr].Addr())
+	}, all
+}
+
+// proxies stand before the servers of these addresses.
+type proxies map[string]*faultproxy.Proxy
+
+// set sets the faults, and resets the connections that are open if it is told so.
+func (p proxies) set(f faultproxy.Fault, reset bool) {
+	for _, proxy := range p {
+		if proxy.Set(f); reset {
+			proxy.Reset()
 		}
 	}
+}
+
+// lost returns how many answers have been lost.
+func (p proxies) lost() (n int) {
+	for _, proxy := range p {
+		n += proxy.Lost()
+	}
+	return n
 }
 
 // ended is a connection that seems to end in good order when it is reset: as when a server that dies has
