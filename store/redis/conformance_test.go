@@ -39,7 +39,7 @@ func conformanceOfCluster(t *testing.T, p *place) {
 	for name, connect := range libraries {
 		t.Run(name, func(t *testing.T) {
 			k := kit(connect, p)
-			k.Steps = 300
+			k.Steps = 150
 			storetest.Run(t, k)
 		})
 	}
@@ -79,7 +79,6 @@ func TestCluster(t *testing.T) {
 		{"LostRaces", lostRaces},
 		{"CallersClock", callersClock},
 		{"AnswerLateOrLost", answerLateOrLost},
-		{"HybridConformance", hybridConformance},
 		{"HybridBound", hybridBound},
 		{"AllAtOnce", allAtOnce},
 		{"ScriptFlush", clusterScriptFlush},

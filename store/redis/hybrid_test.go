@@ -34,12 +34,10 @@ func (f *forward) Now() time.Duration {
 	return f.time
 }
 
-func TestHybridConformance(t *testing.T) { hybridConformance(t, alone(t)) }
-
-// hybridConformance: a synchronous hybrid decides as the store does. Refusals are not kept in mind: the
+// TestHybridConformance: a synchronous hybrid decides as the store does. Refusals are not kept in mind: the
 // kit steps clocks back, after which they would stand too long.
-func hybridConformance(t *testing.T, p *place) {
-	t.Helper()
+func TestHybridConformance(t *testing.T) {
+	p := alone(t)
 	var clock engine.Clock
 	k := kit(byRueidis, p)
 	storage := k.New
