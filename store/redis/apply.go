@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"sync"
 
 	"github.com/penstock-go/penstock/store"
 )
@@ -30,6 +31,10 @@ func (s *Storage) Apply(ctx context.Context, ops []store.Op, results []store.Res
 		}
 		return
 	}
+	if len(ops) == 1 {
+		results[0] = s.applyOne(ctx, &ops[0])
+		return
+	}
 	calls, replies := make([]call, len(ops)), make([]reply, len(ops))
 	for i := range ops {
 		calls[i] = s.call(&ops[i])
@@ -38,6 +43,37 @@ func (s *Storage) Apply(ctx context.Context, ops []store.Op, results []store.Res
 	for i := range ops {
 		results[i] = result(ops[i].Law, &replies[i])
 	}
+}
+
+// single is the call of one op, with room for what it consists of. It is used again by another call, most
+// often one under the same law, whose numbers it has as text already. Clients keep nothing of it.
+type single struct {
+	law     *store.Law
+	numbers []string
+	args    [6]string
+	keys    [1]string
+	calls   [1]call
+	replies [1]reply
+}
+
+var singles = sync.Pool{New: func() any { return new(single) }}
+
+// applyOne decides one op.
+func (s *Storage) applyOne(ctx context.Context, op *store.Op) store.Result {
+	one := singles.Get().(*single) //nolint:errcheck // there is nothing else in the pool
+	defer singles.Put(one)
+	if one.law != op.Law {
+		one.law, one.numbers = op.Law, numbers(op.Law)
+	}
+	one.keys[0] = op.Key
+	args := append(one.args[:0], decimal(op.Min), decimal(op.Max))
+	args = append(args, one.numbers...)
+	if s.extra != nil {
+		args = append(args, s.extra()...)
+	}
+	one.calls[0] = call{script: s.scripts.one[op.Law.Numbers().Kind], keys: one.keys[:], args: args}
+	s.client.run(ctx, one.calls[:], one.replies[:])
+	return result(op.Law, &one.replies[0])
 }
 
 // call makes the call of an op.

@@ -13,46 +13,78 @@ import (
 )
 
 // kit is that of a storage on servers which it empties each time.
-func kit(new func(testing.TB, ...string) *Storage, nodes []*redistest.Server, addrs ...string) storetest.Kit {
+func kit(connect library, p *place) storetest.Kit {
 	return storetest.Kit{
 		New: func(t *testing.T, clock engine.Clock) store.Storage {
 			t.Helper()
-			for _, s := range nodes {
+			for _, s := range p.masters() {
 				s.Must(t, "FLUSHALL")
 			}
-			return new(t, addrs...).withClock(clock)
+			return connect(t, nil, p.addrs...).withClock(clock)
 		},
 		KeepsExpired: true,
 	}
 }
 
 func TestConformance(t *testing.T) {
-	server := redistest.Start(t)
-	for name, library := range libraries {
-		t.Run(name, func(t *testing.T) {
-			storetest.Run(t, kit(library, []*redistest.Server{server}, server.Addr))
-		})
+	p := alone(t)
+	for name, connect := range libraries {
+		t.Run(name, func(t *testing.T) { storetest.Run(t, kit(connect, p)) })
 	}
 }
 
-// TestLinearizable checks histories of calls that overlap, some of which fail before or after they are
-// executed.
-func TestLinearizable(t *testing.T) {
-	server := redistest.Start(t)
-	for name, library := range libraries {
+// conformanceOfCluster is TestConformance with fewer random calls.
+func conformanceOfCluster(t *testing.T, p *place) {
+	t.Helper()
+	for name, connect := range libraries {
 		t.Run(name, func(t *testing.T) {
-			lineartest.Run(t, kit(library, []*redistest.Server{server}, server.Addr))
-		})
-	}
-}
-
-func TestConformanceCluster(t *testing.T) {
-	cluster := redistest.StartCluster(t, "5000")
-	for name, library := range libraries {
-		t.Run(name, func(t *testing.T) {
-			k := kit(library, cluster.Masters(), cluster.Addrs()...)
-			k.Steps = 300
+			k := kit(connect, p)
+			k.Steps = 150
 			storetest.Run(t, k)
 		})
+	}
+}
+
+func TestLinearizable(t *testing.T) { linearizable(t, alone(t)) }
+
+// linearizable checks histories of calls that overlap, some of which fail before or after they are
+// executed.
+func linearizable(t *testing.T, p *place) {
+	t.Helper()
+	for name, connect := range libraries {
+		t.Run(name, func(t *testing.T) { lineartest.Run(t, kit(connect, p)) })
+	}
+}
+
+// TestCluster makes the checks of one server, and those that only a cluster can fail, on one cluster.
+// The last changes which node has which slots.
+func TestCluster(t *testing.T) {
+	cluster := redistest.StartCluster(t, "5000")
+	p := placeOf(cluster)
+	for _, check := range []struct {
+		name string
+		test func(*testing.T, *place)
+	}{
+		{"Conformance", conformanceOfCluster},
+		{"Linearizable", linearizable},
+		{"TimeToLive", timeToLive},
+		{"AlwaysExpires", alwaysExpires},
+		{"OneWrite", oneWrite},
+		{"AgainAfterAWindow", againAfterAWindow},
+		{"UnknownScripts", unknownScripts},
+		{"StoreAway", storeAway},
+		{"CallersAtOnce", callersAtOnce},
+		{"SlowKey", slowKey},
+		{"BeginningOfAWindow", beginningOfAWindow},
+		{"LostRaces", lostRaces},
+		{"CallersClock", callersClock},
+		{"AnswerLateOrLost", answerLateOrLost},
+		{"HybridBound", hybridBound},
+		{"AllAtOnce", allAtOnce},
+		{"ScriptFlush", clusterScriptFlush},
+		{"Slots", slotNames},
+		{"SlotMoves", slotMoves},
+	} {
+		t.Run(check.name, func(t *testing.T) { check.test(t, p) })
 	}
 }

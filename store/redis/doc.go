@@ -15,7 +15,8 @@
 // leaky bucket, leaky queue, fixed and sliding window. Lua has only doubles: the scripts never make a
 // number of 2^53 or more, so that all arithmetic is that of integers. A rate that does not fit in that
 // exactly is enforced up to a millionth slower, [Exact] tells; one that would be slower by more is
-// refused, and windows or counts above 2^51 go by compare-and-swap, which takes two round trips.
+// refused. Windows of more than 71 years and counts above 2^52 go by compare-and-swap, which takes two
+// round trips.
 //
 // A key expires when it equals a new one, rounded up to the next millisecond, and never before. It is
 // written together with its time to live, so that none is without, except that of a bucket to which

@@ -97,11 +97,11 @@ func (l *load) report(t *testing.T) {
 	require.NoError(t, l.odd)
 }
 
-// balanced checks what n permits of a key, of which left remain, say about the calls for it: those that
+// balanced checks what plenty of permits of a key, of which left remain, say about the calls for it: those that
 // passed were charged, and besides them at most those of unknown outcome, each once.
-func (l *load) balanced(t *testing.T, n, left int64) {
+func (l *load) balanced(t *testing.T, left int64) {
 	t.Helper()
-	charged := n - left
+	charged := plenty - left
 	require.LessOrEqual(t, l.allowed.Load(), charged, "more passed than were charged")
 	require.LessOrEqual(t, charged, l.allowed.Load()+l.unknown.Load(), "a call was charged twice")
 }

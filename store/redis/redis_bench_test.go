@@ -25,39 +25,41 @@ import (
 const benchKeys = 1000
 
 // roundCalls is how many calls each caller makes in a round.
-const roundCalls = 20
+const roundCalls = 2
 
-// BenchmarkAllow measures a decision that passes, as callers get it, beside the same script called by
-// hand-written bytes on a connection of each caller, and by rueidis alone. The rows take turns, one
-// round of calls each, so that a busy machine is busy for all; the medians of the rounds are reported:
-// us of a round by the calls of one caller in it, and how that compares with raw. server-us is the
-// server's own time for each call, over all rows.
+// BenchmarkAllow measures a decision that passes, as callers get it by each of the client libraries (take),
+// beside the same script called by the same client without a limiter (evalsha), and by hand-written bytes on
+// a connection of each caller (raw). The rows take turns, one round of calls each, so that a busy
+// machine is busy for all; the medians of the rounds are reported: the microseconds of a round by the calls
+// of one caller in it, and how take compares with evalsha of its client. server-us is the server's own time
+// for each call, over all rows.
 //
 // At one caller rueidis reads and writes in the caller's goroutine. Once calls have overlapped it does so
-// in goroutines of its own, for good: the rows "overlapped" are with those.
+// in goroutines of its own, for good: the last rows, "overlapped", are with those.
 //
-//	go test -run '^$' -bench Allow -benchtime 100x .
+//	go test -run '^$' -bench Allow -benchtime 2000x .
 func BenchmarkAllow(b *testing.B) {
 	server := redistest.Start(b)
 	limit := engine.TokenBucket(engine.PerSecond(1_000_000), 1_000_000_000)
-	s := connect(b, server.Addr)
-	law, err := store.NewLaw(limit, s.Info())
-	require.NoError(b, err)
+	ways := map[string]*Storage{"rueidis": byRueidis(b, nil, server.Addr), "go-redis": byGoRedis(b, nil, server.Addr)}
+	limiters := map[string]*store.Shared{}
+	for name, s := range ways {
+		limiters[name] = limiter(b, s, limit, patient())
+	}
 	keys, calls := make([]string, benchKeys), make([]call, benchKeys)
-	l := limiter(b, s, limit, patient())
-	byGoRedis := limiter(b, connectGoRedis(b, server.Addr), limit, patient())
 	for i := range keys {
 		keys[i] = "client-" + strconv.Itoa(i)
-		calls[i] = s.call(&store.Op{Key: l.Key(keys[i]), Law: law, Min: 1, Max: 1})
+		l := limiters["rueidis"]
+		calls[i] = ways["rueidis"].call(&store.Op{Key: l.Key(keys[i]), Law: l.Law(), Min: 1, Max: 1})
 	}
 	server.Must(b, "SCRIPT", "LOAD", calls[0].script.text)
 	name := ""
 	for _, callers := range []int{1, 128, 1} {
-		rows := []benchRow{
-			{name: "raw", call: rawCallers(b, callers, server.Addr, calls)},
-			{name: "rueidis", call: rueidisCaller(context.WithoutCancel(b.Context()), s, calls)},
-			{name: "take", call: takeCaller(b.Context(), l, keys)},
-			{name: "take-go-redis", call: takeCaller(b.Context(), byGoRedis, keys)},
+		rows := []benchRow{{name: "raw", call: rawCallers(b, callers, server.Addr, calls)}}
+		for library, s := range ways {
+			rows = append(rows,
+				benchRow{name: library + ":evalsha", call: evalshaCaller(context.WithoutCancel(b.Context()), s, calls)},
+				benchRow{name: library + ":take", call: takeCaller(b.Context(), limiters[library], keys), floor: len(rows)})
 		}
 		if callers == 128 {
 			name = ",overlapped"
@@ -73,7 +75,9 @@ func BenchmarkAllow(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 			for _, row := range rows {
 				b.ReportMetric(row.median(), row.name+"-us")
-				b.ReportMetric(row.median()/rows[0].median(), row.name+"/raw")
+				if row.floor > 0 {
+					b.ReportMetric(row.median()/rows[row.floor].median(), row.name+"/evalsha")
+				}
 			}
 		})
 	}
@@ -83,24 +87,30 @@ func BenchmarkAllow(b *testing.B) {
 type benchRow struct {
 	name  string
 	call  func(caller, i int) error
+	floor int // the row that it is compared with, 0 for none
 	turns []time.Duration
 }
 
 // round lets all callers make their calls.
 func (r *benchRow) round(b *testing.B, callers int) {
-	var done sync.WaitGroup
-	began := time.Now()
-	for c := range callers {
-		done.Go(func() {
-			for i := range roundCalls {
-				if err := r.call(c, (c*roundCalls+i)%benchKeys); err != nil {
-					b.Error(err)
-					return
-				}
+	calls := func(c int) {
+		for i := range roundCalls {
+			if err := r.call(c, (len(r.turns)*roundCalls+c*roundCalls+i)%benchKeys); err != nil {
+				b.Error(err)
+				return
 			}
-		})
+		}
 	}
-	done.Wait()
+	began := time.Now()
+	if callers == 1 {
+		calls(0)
+	} else {
+		var done sync.WaitGroup
+		for c := range callers {
+			done.Go(func() { calls(c) })
+		}
+		done.Wait()
+	}
 	r.turns = append(r.turns, time.Since(began))
 }
 
@@ -132,13 +142,25 @@ func takeCaller(ctx context.Context, l *store.Shared, keys []string) func(int, i
 	}
 }
 
-// rueidisCaller runs the script by the client, without what a limiter adds.
-func rueidisCaller(ctx context.Context, s *Storage, calls []call) func(int, int) error {
-	c := s.client.(*rueidisClient) //nolint:errcheck // it is
+// evalshaCaller runs the script by the client of a storage, as a program without a limiter would, and
+// reads the numbers of its answer.
+func evalshaCaller(ctx context.Context, s *Storage, calls []call) func(int, int) error {
+	if c, ok := s.client.(*rueidisClient); ok {
+		return func(_, i int) error {
+			k := &calls[i]
+			_, err := c.c.Do(ctx, c.c.B().Evalsha().Sha1(k.script.sha).Numkeys(1).Key(k.keys...).Arg(k.args...).Build()).AsIntSlice()
+			return err
+		}
+	}
+	c := s.client.(*goredisClient) //nolint:errcheck // it is the other one
 	return func(_, i int) error {
-		var r reply
-		readRueidis(c.c.Do(ctx, c.command(&calls[i])), &r)
-		return r.err
+		k := &calls[i]
+		args := make([]any, len(k.args))
+		for j, arg := range k.args {
+			args[j] = arg
+		}
+		_, err := c.c.EvalSha(ctx, k.script.sha, k.keys, args...).Int64Slice()
+		return err
 	}
 }
 

@@ -11,14 +11,16 @@ import (
 )
 
 // New connects to Redis by a client of rueidis of its own: to one server, a cluster (which it finds
-// out), or by sentinels. Retries and the client-side cache are switched off, whatever opt says, and
-// calls go to masters only. Errors: [store.ErrOption], and those of connecting.
+// out), or by sentinels. Whatever opt says, retries, the client-side cache and the lifetime of connections
+// are switched off, and calls go to masters only: rueidis sends again what waits on a connection whose
+// lifetime ends, whether it was executed or not. Errors: [store.ErrOption], and those of connecting.
 func New(opt rueidis.ClientOption) (*Storage, error) {
 	if opt.ReplicaOnly {
 		return nil, fmt.Errorf("%w: redis.New with ReplicaOnly: limits are written to, use masters", store.ErrOption)
 	}
-	opt.DisableRetry, opt.DisableCache = true, true
-	opt.SendToReplicas, opt.ReplicaSelector, opt.ReadNodeSelector = nil, nil, nil
+	opt.DisableRetry, opt.DisableCache, opt.ConnLifetime = true, true, 0
+	opt.SendToReplicas, opt.ReadNodeSelector = nil, nil
+	opt.ReplicaSelector = nil //nolint:staticcheck // deprecated, but obeyed where somebody has set it
 	opt.Standalone.ReplicaAddress = nil
 	c, err := rueidis.NewClient(opt)
 	if err != nil {
@@ -28,7 +30,8 @@ func New(opt rueidis.ClientOption) (*Storage, error) {
 }
 
 // FromRueidis uses a client that the program has already, and does not close it. rueidis itself
-// retries commands that only read: of those there are none here. It must not send scripts to replicas.
+// retries commands that only read: of those there are none here. It must not send scripts to replicas,
+// and must have no ConnLifetime, with which calls may be charged twice, see [New].
 func FromRueidis(c rueidis.Client) (*Storage, error) {
 	if c == nil {
 		return nil, fmt.Errorf("%w: redis.FromRueidis(nil): pass a client", store.ErrOption)
@@ -138,8 +141,8 @@ func (r *rueidisClient) ranges(ctx context.Context) (shardMap, error) {
 		if errors.Join(err1, err2, err3) != nil || len(master) < 2 {
 			return nil, errReply
 		}
-		host, _ := master[0].ToString() //nolint:errcheck // empty where a node does not know its own address
-		port, _ := master[1].AsInt64()  //nolint:errcheck // the same
+		host, _ := master[0].ToString() // empty where a node does not know its own address
+		port, _ := master[1].AsInt64()
 		ranges = append(ranges, slotRange{first, last, fmt.Sprint(host, ":", port)})
 	}
 	return newShardMap(ranges), nil

@@ -19,9 +19,9 @@ const masters = 3
 
 // StartCluster starts a cluster of three masters with a replica each, and waits until all slots are
 // served. A node counts as failed after nodeTimeout.
-func StartCluster(t testing.TB, nodeTimeout string, args ...string) *Cluster {
-	t.Helper()
-	Need(t, "redis-cli")
+func StartCluster(tb testing.TB, nodeTimeout string, args ...string) *Cluster {
+	tb.Helper()
+	Need(tb, "redis-cli")
 	args = append([]string{
 		"--cluster-enabled", "yes", "--cluster-node-timeout", nodeTimeout, "--cluster-require-full-coverage", "no",
 		"--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0",
@@ -29,15 +29,15 @@ func StartCluster(t testing.TB, nodeTimeout string, args ...string) *Cluster {
 	c := &Cluster{}
 	create := []string{"--cluster", "create"}
 	for range 2 * masters {
-		s := Start(t, args...)
+		s := Start(tb, args...)
 		c.Nodes = append(c.Nodes, s)
 		create = append(create, s.Addr)
 	}
 	create = append(create, "--cluster-replicas", "1", "--cluster-yes")
-	if out, err := exec.Command("redis-cli", create...).CombinedOutput(); err != nil {
-		t.Fatalf("redis-cli %v: %v\n%s", create, err, out)
+	if out, err := exec.CommandContext(tb.Context(), "redis-cli", create...).CombinedOutput(); err != nil {
+		tb.Fatalf("redis-cli %v: %v\n%s", create, err, out)
 	}
-	c.WaitReady(t)
+	c.WaitReady(tb)
 	return c
 }
 
@@ -51,11 +51,11 @@ func (c *Cluster) Addrs() []string {
 }
 
 // WaitReady waits until every node sees the cluster whole, and every replica is in step.
-func (c *Cluster) WaitReady(t testing.TB) {
-	t.Helper()
+func (c *Cluster) WaitReady(tb testing.TB) {
+	tb.Helper()
 	for deadline := time.Now().Add(6 * startTimeout); !c.ready(); <-time.After(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the cluster is not ready: ", c.Nodes[0].Must(t, "CLUSTER", "NODES"))
+			tb.Fatal("the cluster is not ready: ", c.Nodes[0].Must(tb, "CLUSTER", "NODES"))
 		}
 	}
 }

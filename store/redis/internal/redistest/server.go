@@ -4,6 +4,7 @@ package redistest
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -30,36 +31,36 @@ type Server struct {
 }
 
 // Need ends the test if a program is missing.
-func Need(t testing.TB, program string) {
-	t.Helper()
+func Need(tb testing.TB, program string) {
+	tb.Helper()
 	if _, err := exec.LookPath(program); err == nil {
 		return
 	}
 	const how = "%s is missing: install the packages redis-server and redis-tools"
 	if os.Getenv("CI") != "" {
-		t.Fatalf(how, program)
+		tb.Fatalf(how, program)
 	}
-	t.Skipf(how, program)
+	tb.Skipf(how, program)
 }
 
 // Start starts a server with further arguments, such as "--maxmemory", "3mb". Nothing is saved unless
 // they say so.
-func Start(t testing.TB, args ...string) *Server {
-	t.Helper()
-	Need(t, "redis-server")
-	s := &Server{Addr: "127.0.0.1:" + strconv.Itoa(freePort(t)), dir: t.TempDir(), args: args}
-	s.Restart(t)
-	t.Cleanup(s.Kill)
+func Start(tb testing.TB, args ...string) *Server {
+	tb.Helper()
+	Need(tb, "redis-server")
+	s := &Server{Addr: "127.0.0.1:" + strconv.Itoa(freePort(tb)), dir: tb.TempDir(), args: args}
+	s.Restart(tb)
+	tb.Cleanup(s.Kill)
 	return s
 }
 
 // freePort returns a port that is free, and whose number plus 10000 is too: a cluster needs both.
-func freePort(t testing.TB) int {
-	t.Helper()
+func freePort(tb testing.TB) int {
+	tb.Helper()
 	for range 100 {
-		first, err := net.Listen("tcp", "127.0.0.1:0")
+		first, err := listen(0)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		port := first.Addr().(*net.TCPAddr).Port //nolint:errcheck // a TCP listener has a TCP address
 		if port > 50000 {
@@ -70,30 +71,36 @@ func freePort(t testing.TB) int {
 			return port
 		}
 	}
-	t.Fatal("no free port")
+	tb.Fatal("no free port")
 	return 0
 }
 
 func free(port int) bool {
-	l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
+	l, err := listen(port)
 	return err == nil && l.Close() == nil
 }
 
+func listen(port int) (net.Listener, error) {
+	var config net.ListenConfig
+	return config.Listen(context.Background(), "tcp", "127.0.0.1:"+strconv.Itoa(port))
+}
+
 // Restart starts the server again, on the same port and with the same folder.
-func (s *Server) Restart(t testing.TB) {
-	t.Helper()
+func (s *Server) Restart(tb testing.TB) {
+	tb.Helper()
 	host, port, err := net.SplitHostPort(s.Addr)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	log := filepath.Join(s.dir, "redis.log")
 	args := append([]string{
 		"--port", port, "--bind", host, "--dir", s.dir, "--save", "", "--logfile", log,
 	}, s.args...)
-	s.cmd = exec.Command("redis-server", args...)
+	// It outlives the test's context, since what the test cleans up still needs it.
+	s.cmd = exec.CommandContext(context.WithoutCancel(tb.Context()), "redis-server", args...) //nolint:gosec // arguments of tests
 	s.cmd.SysProcAttr = dieWithParent()
 	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for deadline := time.Now().Add(startTimeout); ; <-time.After(5 * time.Millisecond) {
 		if reply, err := s.Do("PING"); err == nil && reply == "+PONG" {
@@ -101,7 +108,7 @@ func (s *Server) Restart(t testing.TB) {
 		}
 		if time.Now().After(deadline) {
 			text, err := os.ReadFile(log)
-			t.Fatalf("redis-server %v does not answer:\n%s%v", args, text, err)
+			tb.Fatalf("redis-server %v does not answer:\n%s%v", args, text, err)
 		}
 	}
 }
@@ -117,22 +124,29 @@ func (s *Server) Kill() {
 }
 
 // Pause stops the process where it stands: connections stay, and nothing is answered. Resume goes on.
-func (s *Server) Pause(t testing.TB) { s.signal(t, syscall.SIGSTOP) }
+func (s *Server) Pause(tb testing.TB) {
+	tb.Helper()
+	s.signal(tb, syscall.SIGSTOP)
+}
 
 // Resume ends a Pause.
-func (s *Server) Resume(t testing.TB) { s.signal(t, syscall.SIGCONT) }
+func (s *Server) Resume(tb testing.TB) {
+	tb.Helper()
+	s.signal(tb, syscall.SIGCONT)
+}
 
-func (s *Server) signal(t testing.TB, signal syscall.Signal) {
-	t.Helper()
+func (s *Server) signal(tb testing.TB, signal syscall.Signal) {
+	tb.Helper()
 	if err := s.cmd.Process.Signal(signal); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
 // Do sends one command over a connection of its own and returns the first line of its reply, and of a
 // string what it holds.
 func (s *Server) Do(args ...string) (string, error) {
-	conn, err := net.DialTimeout("tcp", s.Addr, startTimeout)
+	dial := net.Dialer{Timeout: startTimeout}
+	conn, err := dial.DialContext(context.Background(), "tcp", s.Addr)
 	if err != nil {
 		return "", err
 	}
@@ -180,29 +194,29 @@ func send(conn net.Conn, args ...string) (string, error) {
 }
 
 // Must is Do that ends the test on an error.
-func (s *Server) Must(t testing.TB, args ...string) string {
-	t.Helper()
+func (s *Server) Must(tb testing.TB, args ...string) string {
+	tb.Helper()
 	reply, err := s.Do(args...)
 	if err != nil {
-		t.Fatalf("%v: %v", args, err)
+		tb.Fatalf("%v: %v", args, err)
 	}
 	return reply
 }
 
 // Integer is Must for a reply that is an integer.
-func (s *Server) Integer(t testing.TB, args ...string) int64 {
-	t.Helper()
-	n, err := strconv.ParseInt(strings.TrimPrefix(s.Must(t, args...), ":"), 10, 64)
+func (s *Server) Integer(tb testing.TB, args ...string) int64 {
+	tb.Helper()
+	n, err := strconv.ParseInt(strings.TrimPrefix(s.Must(tb, args...), ":"), 10, 64)
 	if err != nil {
-		t.Fatalf("%v: %v", args, err)
+		tb.Fatalf("%v: %v", args, err)
 	}
 	return n
 }
 
 // Calls returns how often the server has run a command, such as "evalsha", refused ones left out.
-func (s *Server) Calls(t testing.TB, command string) int64 {
-	t.Helper()
-	for line := range strings.Lines(s.Must(t, "INFO", "commandstats")) {
+func (s *Server) Calls(tb testing.TB, command string) int64 {
+	tb.Helper()
+	for line := range strings.Lines(s.Must(tb, "INFO", "commandstats")) {
 		rest, ok := strings.CutPrefix(line, "cmdstat_"+command+":calls=")
 		if !ok {
 			continue
@@ -210,7 +224,7 @@ func (s *Server) Calls(t testing.TB, command string) int64 {
 		n, _, _ := strings.Cut(rest, ",")
 		calls, err := strconv.ParseInt(n, 10, 64)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		return calls
 	}
