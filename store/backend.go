@@ -103,12 +103,12 @@ func (b *Backend) Call(ctx context.Context, key string, call func(context.Contex
 // was surely not executed and the caller still waits. ctx has the deadline already.
 func (b *Backend) guarded(ctx context.Context, node string, call func() error) error {
 	if b.closed.Load() {
-		return fmt.Errorf("%w: %w", ErrUnavailable, ErrClosed)
+		return b.closedError()
 	}
 	gate := b.breakers.of(node)
 	pass, ok := gate.enter(time.Now())
 	if !ok {
-		return fmt.Errorf("%w: %w: %s %s", ErrUnavailable, ErrBreakerOpen, b.info.Name, node)
+		return b.openError(node)
 	}
 	began, err := time.Now(), errPanicked
 	defer func() { gate.leave(ctx, pass, b.blame(ctx, err, time.Since(began)), err, time.Now()) }()
@@ -117,6 +117,21 @@ func (b *Backend) guarded(ctx context.Context, node string, call func() error) e
 		err = call()
 	}
 	return err
+}
+
+// closedError is that of a call after Close.
+func (b *Backend) closedError() error {
+	return fmt.Errorf("%w: %w: the backend of %s was closed before the call", ErrUnavailable, ErrClosed, b.info.Name)
+}
+
+// openError is that of a call to a node whose breaker is open.
+func (b *Backend) openError(node string) error {
+	where := b.info.Name
+	if node != "" {
+		where += " at " + node
+	}
+	return fmt.Errorf("%w: %w: the calls before to %s failed: it is asked again within %v",
+		ErrUnavailable, ErrBreakerOpen, where, b.breakers.settings.Pause*3/2)
 }
 
 // errPanicked stands for the outcome of a call until it has one: a storage that panics fails too.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -31,9 +30,7 @@ type visit struct {
 func (b *batch) run(caller context.Context) {
 	s := b.shared
 	if err := begun(caller); err != nil {
-		for i := range b.outcomes {
-			b.outcomes[i] = Outcome{Decision{Cause: err}, err}
-		}
+		b.tooLate(caller, err)
 		return
 	}
 	ctx, cancel := context.WithTimeout(caller, s.backend.deadline)
@@ -61,6 +58,17 @@ func (b *batch) run(caller context.Context) {
 	}
 }
 
+// tooLate answers a batch whose caller did not wait from the beginning: only what needs no store.
+func (b *batch) tooLate(caller context.Context, err error) {
+	for i, r := range b.requests {
+		if d, ok := b.shared.fixed(r.N); ok {
+			b.outcomes[i].Decision = b.shared.counters.decided(d)
+			continue
+		}
+		b.settle(caller, i, charged{}, err)
+	}
+}
+
 // gather answers what needs no store, and makes ops of the rest.
 func (b *batch) gather(caller context.Context) {
 	s := b.shared
@@ -73,9 +81,9 @@ func (b *batch) gather(caller context.Context) {
 		gate := s.backend.breakers.of(s.backend.node(key))
 		switch v := b.visit(gate); {
 		case s.backend.closed.Load():
-			b.settle(caller, i, charged{}, fmt.Errorf("%w: %w", ErrUnavailable, ErrClosed))
+			b.settle(caller, i, charged{}, s.backend.closedError())
 		case !v.ok:
-			b.settle(caller, i, charged{}, fmt.Errorf("%w: %w: %s %s", ErrUnavailable, ErrBreakerOpen, s.backend.info.Name, gate.node))
+			b.settle(caller, i, charged{}, s.backend.openError(gate.node))
 		default:
 			b.ops, b.of = append(b.ops, Op{Key: key, Law: s.law, Min: r.N, Max: r.N}), append(b.of, i)
 			b.gates = append(b.gates, gate)

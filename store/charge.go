@@ -61,16 +61,28 @@ func written(err error) error {
 
 // TakeBatch makes each of the requests as Take would, for itself. If the store is an [Applier] that
 // accepts the limit they share one round trip and one deadline; else they are made one after the
-// other, each with a deadline of its own.
+// other, each with a deadline of its own, and those for which the caller's time is up before their turn
+// follow the policy.
 func (s *Shared) TakeBatch(ctx context.Context, requests []Request) []Outcome {
 	outcomes := make([]Outcome, len(requests))
 	if !s.applies {
-		for i, r := range requests {
-			outcomes[i].Decision, outcomes[i].Err = s.Take(ctx, r.Key, r.N)
-		}
+		s.takeInTurn(ctx, requests, outcomes)
 		return outcomes
 	}
 	b := batch{shared: s, requests: requests, outcomes: outcomes, nodes: map[*gate]*visit{}}
 	b.run(ctx)
 	return outcomes
+}
+
+// takeInTurn makes the requests of a batch one after the other. If the store takes the caller's time for the first
+// ones it has not answered the others either: they did not come too late.
+func (s *Shared) takeInTurn(ctx context.Context, requests []Request, outcomes []Outcome) {
+	tooLate := begun(ctx) != nil
+	for i, r := range requests {
+		o := &outcomes[i]
+		o.Decision, o.Err = s.Take(ctx, r.Key, r.N)
+		if !tooLate && errors.Is(o.Err, errNotAsked) && !errors.Is(ctx.Err(), context.Canceled) {
+			o.Decision, o.Err = s.Fallback(r.Key, r.N, o.Err)
+		}
+	}
 }

@@ -256,6 +256,56 @@ func TestCallerLeaves(t *testing.T) {
 	})
 }
 
+// TestBatchOfASlowStore: a store that hangs takes all the time that a caller has, whether it gets the calls of a batch at
+// once or in turn. Each of them follows the policy, and none waits longer; who leaves gets errors.
+func TestBatchOfASlowStore(t *testing.T) {
+	bothWays(t, func(t *way) {
+		t.faulty.SetBefore(hangs)
+		requests := []store.Request{{Key: "a", N: 1}, {Key: "b", N: 1}, {Key: "a", N: 1}, {Key: "c", N: 0}, {Key: "d", N: 9}}
+		l := limiter(t.T, t.faulty, engine.TokenBucket(engine.PerHour(1), 8), store.WithProcesses(8))
+		batch := func(d time.Duration) []store.Outcome {
+			ctx, cancel := context.WithTimeout(t.Context(), d)
+			defer cancel()
+			began := time.Now()
+			defer func() { require.LessOrEqual(t, time.Since(began), d) }()
+			return l.TakeBatch(ctx, requests)
+		}
+		for i, o := range batch(20 * time.Millisecond) {
+			require.NoError(t, o.Err)
+			source := map[bool]store.Source{true: store.SourceFixed, false: store.SourceLocal}[requests[i].N > 8]
+			require.Equal(t, source, o.Decision.Source)
+			require.Equal(t, source == store.SourceLocal, o.Decision.Cause != nil)
+			require.Equal(t, i != 2 && i != 4, o.Decision.Allowed, "a share of one permit for each key")
+		}
+		for i, o := range batch(0) {
+			require.Equal(t, requests[i].N <= 8, o.Err != nil, "it came too late: %+v", o)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Millisecond, cancel)
+		for i, o := range l.TakeBatch(ctx, requests) {
+			require.Equal(t, requests[i].N <= 8, errors.Is(o.Err, context.Canceled), "it has left: %+v", o)
+		}
+	})
+}
+
+// TestBreakerSaysWhere: the error of an open breaker names the store, and its node if there are several, and when it is
+// asked again.
+func TestBreakerSaysWhere(t *testing.T) {
+	bothWays(t, func(t *way) {
+		t.faulty.SetBefore(fails(errReset))
+		l := limiter(t.T, t.faulty, engine.TokenBucket(engine.PerHour(1), 8), store.WithPolicy(store.Closed))
+		for range 5 {
+			_, err := l.Take(t.Context(), "key", 1)
+			require.ErrorIs(t, err, errReset)
+		}
+		want := "store: unavailable, nothing was charged: store: circuit breaker is open: " +
+			"the calls before to memory failed: it is asked again within 750ms"
+		_, err := l.Take(t.Context(), "key", 1)
+		require.EqualError(t, err, want)
+		require.EqualError(t, l.TakeBatch(t.Context(), []store.Request{{Key: "key", N: 1}})[0].Err, want)
+	})
+}
+
 // TestBatchCountsOnce: however many of its calls fail, a batch is one call to a node, also as the probe
 // of an open breaker, and calls for other keys make up for one that is throttled.
 func TestBatchCountsOnce(t *testing.T) {

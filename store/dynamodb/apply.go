@@ -112,5 +112,5 @@ func (s *Store) update(ctx context.Context, key string, p *plan) (before item, e
 	if err != nil {
 		return item{}, err
 	}
-	return parse(out.Attributes)
+	return parse(out.Attributes), nil
 }

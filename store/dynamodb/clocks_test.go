@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 
 	"github.com/penstock-go/penstock/engine"
@@ -62,58 +60,47 @@ func TestClocksApart(t *testing.T) {
 	require.True(t, exceeds, "the clocks made no difference: the test shows nothing")
 }
 
-// TestCollection: the time at which DynamoDB may collect an item lies an hour after the one at which it equals a
-// new one, and not much later; a limit that never refills is not collected.
-func TestCollection(t *testing.T) {
-	for name, start := range emulators {
-		t.Run(name, func(t *testing.T) {
-			server := start(t)
-			client := dynamodbtest.Client(t, server.URL)
-			table := dynamodbtest.Table(t, client)
-			clock := enginetest.NewClock()
-			now := time.Date(2026, 3, 4, 5, 6, 7, 8, time.UTC)
-			clock.Set(time.Duration(now.UnixNano()))
-			s := server.OpenTable(t, client, table, fakeTime(clock)...)
-			for _, limit := range []engine.Limit{
-				engine.TokenBucket(engine.PerSecond(10), 20), engine.GCRA(engine.PerHour(1), 24),
-				engine.FixedWindow(5, 24*time.Hour), engine.SlidingWindow(5, time.Hour),
-			} {
-				for way, storage := range map[string]store.Storage{"apply": s, "swap": store.WithoutApply(s)} {
-					l := on(t, storage, limit, store.WithDeadline(patient))
-					d, err := l.Take(t.Context(), "key", limit.Capacity())
-					require.NoError(t, err)
-					require.True(t, d.Allowed)
-					x, ok := collected(t, client, table, l.Key("key"))
-					require.True(t, ok)
-					late := x - now.Add(d.ResetAfter).Unix()
-					require.GreaterOrEqual(t, late, int64(3600), "%v by %s", limit, way)
-					require.LessOrEqual(t, late, int64(3602), "%v by %s", limit, way)
+// TestWindowsWithClocksApart: each window admits its limit, whatever the clocks: those that are in it, those that have
+// not reached it, and those that have left it.
+func TestWindowsWithClocksApart(t *testing.T) {
+	const (
+		permits = 5
+		window  = time.Second
+	)
+	for _, limit := range []engine.Limit{engine.FixedWindow(permits, window), engine.SlidingWindow(permits, window)} {
+		for way, of := range ways {
+			t.Run(limit.String()+"/"+way, func(t *testing.T) {
+				server := dynamodbtest.Minidyn(t)
+				client := dynamodbtest.Client(t, server.URL)
+				table := dynamodbtest.Table(t, client)
+				var clocks [3]*enginetest.Clock
+				var limiters [3]*store.Shared
+				for i := range limiters {
+					clocks[i] = enginetest.NewClock()
+					limiters[i] = on(t, of(server.OpenTable(t, client, table, fakeTime(clocks[i])...)), limit, store.WithDeadline(patient))
 				}
-			}
-			l := on(t, s, engine.TokenBucket(engine.Rate{Per: time.Second}, 1), store.WithDeadline(patient))
-			_, err := l.Take(t.Context(), "key", 1)
-			require.NoError(t, err)
-			_, ok := collected(t, client, table, l.Key("key"))
-			require.False(t, ok)
-		})
+				rnd := rand.New(rand.NewPCG(1, 2))
+				now := time.Duration(time.Date(2026, 3, 4, 5, 6, 7, 8, time.UTC).UnixNano())
+				admitted := map[time.Duration]int{}
+				for end := now + 40*window; now < end; now += time.Duration(rnd.Int64N(int64(window / 10))) {
+					i := rnd.IntN(len(limiters))
+					own := now + time.Duration(i)*700*time.Millisecond
+					clocks[i].Set(own)
+					d, err := limiters[i].Take(t.Context(), "key", 1)
+					require.NoError(t, err)
+					if d.Allowed {
+						admitted[own/window]++
+					}
+				}
+				full := 0
+				for number, n := range admitted {
+					require.LessOrEqual(t, n, permits, "window %d", number)
+					if n == permits {
+						full++
+					}
+				}
+				require.Positive(t, full, "no window was used up: the test shows nothing")
+			})
+		}
 	}
-}
-
-// collected returns the TTL attribute of an item.
-func collected(t *testing.T, client *awsdynamodb.Client, table, key string) (int64, bool) {
-	t.Helper()
-	out, err := client.GetItem(t.Context(), &awsdynamodb.GetItemInput{
-		TableName: &table, Key: map[string]types.AttributeValue{"k": &types.AttributeValueMemberB{Value: []byte(key)}},
-	})
-	require.NoError(t, err)
-	require.NotEmpty(t, out.Item)
-	n, ok := out.Item["x"].(*types.AttributeValueMemberN)
-	if !ok {
-		return 0, false
-	}
-	var x int64
-	for _, digit := range n.Value {
-		x = 10*x + int64(digit-'0')
-	}
-	return x, true
 }

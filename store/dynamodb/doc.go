@@ -43,7 +43,10 @@
 //
 // The TTL attribute is for collecting garbage only: nothing is decided by whether DynamoDB, which takes up
 // to some days, has done it yet. It lies an hour after the time at which the item equals a new one, so that no
-// difference between clocks makes it early. An item has less than 1 KB: one write unit.
+// difference between clocks makes it early. Each charge writes it. An item has less than 1 KB: one write unit.
+//
+// An item whose fields cannot be read, because somebody else has written them, equals a new one: the next charge writes
+// over it, on the condition that they still stand as they were seen.
 //
 // # Time
 //

@@ -2,7 +2,6 @@ package dynamodb
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -18,12 +17,13 @@ type attributes = map[string]types.AttributeValue
 
 // item is what a key's item holds: the fields of the forms that its law has, the others are empty.
 type item struct {
-	tat        *big.Int // t: nil if there is none
-	windowed   bool     // i is there
-	index      int64    // i
-	prev, curr int64    // p, c
-	raw        uint64   // w, 0 if there is none
-	collect    int64    // x, 0 if there is none
+	tat        *big.Int   // t: nil if there is none
+	windowed   bool       // i is there
+	index      int64      // i
+	prev, curr int64      // p, c
+	raw        uint64     // w, 0 if there is none
+	collect    int64      // x, 0 if there is none
+	broken     attributes // see foreign
 }
 
 // word returns the word of an item, 0 if it has none or it has expired.
@@ -34,51 +34,40 @@ func (it *item) word(now int64) uint64 {
 	return it.raw
 }
 
-// parse reads an item. Fields that are none of ours are passed over.
-func parse(fields attributes) (item, error) {
-	var it item
-	for name, value := range fields {
-		switch value := value.(type) {
-		case *types.AttributeValueMemberB:
-			if name == "w" && len(value.Value) == 8 {
-				it.raw = binary.BigEndian.Uint64(value.Value)
-			}
-		case *types.AttributeValueMemberN:
-			if err := it.number(name, value.Value); err != nil {
-				return item{}, err
-			}
-		}
+// stands returns the condition that an item's word at now is old, and its values; the item is what was last seen.
+func (it *item) stands(old uint64, now int64) (condition string, values attributes) {
+	values = attributes{}
+	if old == 0 && it.foreign(wordForm) {
+		return it.still(wordForm, values), values
 	}
-	return it, nil
+	values[":dead"] = integer(seconds(now) + collectLate)
+	if old == 0 {
+		return "attribute_not_exists(w) OR x <= :dead", values
+	}
+	values[":old"] = wordValue(old)
+	return "w = :old AND (attribute_not_exists(x) OR x > :dead)", values
 }
 
-// number takes in a numeric field.
-func (it *item) number(name, text string) error {
-	var into *int64
-	switch name {
-	case "t":
-		var ok bool
-		if it.tat, ok = parseInteger(text); !ok {
-			return fmt.Errorf("dynamodb: t is %q, no integer: remove the item", text)
-		}
-		return nil
-	case "i":
-		into, it.windowed = &it.index, true
-	case "p":
-		into = &it.prev
-	case "c":
-		into = &it.curr
-	case "x":
-		into = &it.collect
-	default:
-		return nil
+// parse reads an item. Fields that are none of ours are passed over.
+func parse(fields attributes) item {
+	var it item
+	for _, form := range forms {
+		it.parse(form, fields)
 	}
-	n, ok := parseInteger(text)
-	if !ok || !n.IsInt64() {
-		return fmt.Errorf("dynamodb: %s is %q, no integer of 64 bits: remove the item", name, text)
+	return it
+}
+
+// number returns an integer field.
+func number(value types.AttributeValue) (int64, bool) {
+	n, ok := value.(*types.AttributeValueMemberN)
+	if !ok {
+		return 0, false
 	}
-	*into = n.Int64()
-	return nil
+	integer, ok := parseInteger(n.Value)
+	if !ok || !integer.IsInt64() {
+		return 0, false
+	}
+	return integer.Int64(), true
 }
 
 // parseInteger reads an N, which may be written with an exponent or with zeros after the point.

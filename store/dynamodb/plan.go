@@ -3,6 +3,8 @@ package dynamodb
 import (
 	"math/big"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/penstock-go/penstock/store"
 )
 
@@ -86,9 +88,19 @@ func (p *plan) idle(start *big.Int) {
 	p.take = p.most
 	after := new(big.Int).Add(start, big.NewInt(p.take*p.numbers.Unit))
 	p.update = "SET t = :after" + p.update
-	p.condition = "attribute_not_exists(t) OR t < :now"
-	p.values[":after"], p.values[":now"] = bigInteger(after), bigInteger(start)
+	p.values[":after"] = bigInteger(after)
+	p.over(bucketForm, "attribute_not_exists(t) OR t < :now", ":now", bigInteger(start))
 	p.after = func(*item) item { return item{tat: after} }
+}
+
+// over sets the condition for writing over what equals a new item: the one given, with its bound, or that
+// what stands there is still what cannot be read.
+func (p *plan) over(f form, condition, name string, bound types.AttributeValue) {
+	if p.seen.foreign(f) {
+		p.condition = p.seen.still(f, p.values)
+		return
+	}
+	p.condition, p.values[name] = condition, bound
 }
 
 // permits returns floor(units/unit), 0 for what is less than nothing.

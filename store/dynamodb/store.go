@@ -116,8 +116,7 @@ func (s *Store) read(ctx context.Context, key string) (item, error) {
 	if err != nil {
 		return item{}, readError(err)
 	}
-	found, err := parse(out.Item)
-	return found, readError(err)
+	return parse(out.Item), nil
 }
 
 // measure reads an item if the clock has to be measured anew, and says whether the clock is refused.
@@ -136,28 +135,26 @@ func (s *Store) CompareAndSwap(ctx context.Context, key string, old, next uint64
 	if _, _, err := s.measure(ctx, key); err != nil {
 		return store.Reading{}, false, err
 	}
+	var seen item
 	for range maxTries {
-		at, ok, err := s.swap(ctx, key, old, next, ttl)
+		at, ok, err := s.swap(ctx, key, old, next, ttl, &seen)
 		if err != nil || ok || at.Word != old {
 			return at, ok, err
 		}
-		// It was another word, and was old again when it was read: no instant had both.
+		// It was another word, and was old again when it was read: no instant had both. Or it is none, which
+		// is told by seen, and is written over.
 	}
 	return store.Reading{}, false, fmt.Errorf("%w: dynamodb: %d tries", store.ErrContended, maxTries)
 }
 
-// swap sends a CompareAndSwap once. Where the server does not tell on what it failed the reading is of a moment
-// later.
-func (s *Store) swap(ctx context.Context, key string, old, next uint64, ttl time.Duration) (store.Reading, bool, error) {
+// swap sends a CompareAndSwap once, and notes in seen the item on which it failed. Where the server does not tell
+// that, the reading is of a moment later.
+func (s *Store) swap(ctx context.Context, key string, old, next uint64, ttl time.Duration, seen *item) (store.Reading, bool, error) {
 	now := s.now()
 	in := s.put(key, next, ttl, now)
 	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
-	in.ExpressionAttributeValues = attributes{":dead": integer(seconds(now) + collectLate)}
-	in.ConditionExpression = aws.String("attribute_not_exists(w) OR x <= :dead")
-	if old != 0 {
-		in.ConditionExpression = aws.String("w = :old AND (attribute_not_exists(x) OR x > :dead)")
-		in.ExpressionAttributeValues[":old"] = wordValue(old)
-	}
+	condition, values := seen.stands(old, now)
+	in.ConditionExpression, in.ExpressionAttributeValues = &condition, values
 	err := s.send(ctx, func(o func(*awsdynamodb.Options)) (err error) {
 		_, err = s.client.PutItem(ctx, in, o)
 		return err
@@ -169,7 +166,7 @@ func (s *Store) swap(ctx context.Context, key string, old, next uint64, ttl time
 	if err != nil {
 		return store.Reading{}, false, err
 	}
-	now = s.now()
+	*seen, now = found, s.now()
 	return store.Reading{Word: found.word(now), Now: now}, false, nil
 }
 
@@ -209,8 +206,7 @@ func (s *Store) refused(ctx context.Context, key string, err error) (item, error
 		return item{}, err
 	}
 	if len(failed.Item) > 0 {
-		found, err := parse(failed.Item)
-		return found, readError(err)
+		return parse(failed.Item), nil
 	}
 	return s.read(ctx, key) // there is no item, or the server does not tell
 }

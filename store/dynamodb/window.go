@@ -31,7 +31,7 @@ func (p *plan) fixed() {
 	}
 	p.values = attributes{":i": integer(window)}
 	p.condition = "i = :i"
-	p.count(n.Limit-p.take, exactly)
+	p.count(n.Limit-p.take, exactly, window+1)
 }
 
 // sliding plans for the counts of two windows. The count of the one before is a part of the condition:
@@ -56,18 +56,20 @@ func (p *plan) sliding() {
 	}
 	p.values = attributes{":i": integer(p.seen.index), ":p": integer(p.seen.prev)}
 	p.condition = "i = :i AND p = :p"
-	p.count(room-p.take, exactly)
+	p.count(room-p.take, exactly, window+2)
 }
 
 // count adds to the count of a window that holds high permits at most; exactly that many if exactly
-// the rest is taken.
-func (p *plan) count(high int64, exactly bool) {
-	p.update = "SET c = c + :n"
+// the rest is taken. The item equals a new one at the start of the window ends: that is written again, so that
+// one to which it was not known can be collected too.
+func (p *plan) count(high int64, exactly bool, ends int64) {
+	p.update = "SET c = c + :n, x = :x"
 	p.condition += " AND c <= :high"
 	if exactly {
 		p.condition += " AND c >= :high"
 	}
 	p.values[":n"], p.values[":high"] = integer(p.take), integer(high)
+	p.values[":x"] = integer(collectAt(p.now, p.until(ends)))
 	p.after = func(before *item) item {
 		return item{windowed: true, index: before.index, prev: before.prev, curr: before.curr + p.take}
 	}
@@ -78,11 +80,11 @@ func (p *plan) count(high int64, exactly bool) {
 func (p *plan) begin(window, before, ends int64) {
 	p.take = p.most
 	p.update = "SET i = :i, p = :none, c = :n, x = :x"
-	p.condition = "attribute_not_exists(i) OR i < :before"
 	p.values = attributes{
-		":i": integer(window), ":before": integer(before), ":none": integer(0), ":n": integer(p.take),
+		":i": integer(window), ":none": integer(0), ":n": integer(p.take),
 		":x": integer(collectAt(p.now, p.until(ends))),
 	}
+	p.over(windowForm, "attribute_not_exists(i) OR i < :before", ":before", integer(before))
 	p.after = func(*item) item { return item{windowed: true, index: window, curr: p.take} }
 }
 

@@ -2,6 +2,7 @@ package dynamodb_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -94,4 +95,19 @@ func on(tb testing.TB, s store.Storage, limit engine.Limit, opts ...store.Option
 // fakeTime are the options of a store whose clock is a test's.
 func fakeTime(c engine.Clock) []dynamodb.Option {
 	return []dynamodb.Option{dynamodb.WithClock(c), dynamodb.WithMaxSkew(dynamodb.AnySkew)}
+}
+
+// names reports whether a request is for a key that contains text; it may be read again.
+func names(t *testing.T, r *http.Request, text string) bool {
+	t.Helper()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var request struct{ Key map[string]struct{ B []byte } }
+	if err := json.Unmarshal(body, &request); err != nil {
+		t.Error(err)
+	}
+	return bytes.Contains(request.Key["k"].B, []byte(text))
 }
