@@ -4,10 +4,10 @@
 package evict
 
 import (
-	"sync"
-	"sync/atomic"
 	"time"
 	"weak"
+
+	"github.com/penstock-go/penstock/internal/sched"
 )
 
 const (
@@ -51,11 +51,11 @@ type Sweeper[T any, P interface {
 }] struct {
 	table    weak.Pointer[T]
 	interval time.Duration
-	armed    atomic.Bool // a timer is set or a slice runs, or the sweeping has ended
-	hurried  atomic.Bool // the next slice comes soon
+	armed    sched.Bool // a timer is set or a slice runs, or the sweeping has ended
+	hurried  sched.Bool // the next slice comes soon
 
-	mu     sync.Mutex  // held while a slice runs; guards the fields below
-	timer  *time.Timer // nil until the first Kick
+	mu     sched.Mutex  // held while a slice runs; guards the fields below
+	timer  *sched.Timer // nil until the first Kick
 	closed bool
 }
 
@@ -109,7 +109,7 @@ func (s *Sweeper[T, P]) Close() {
 // schedule sets the timer; the caller holds mu.
 func (s *Sweeper[T, P]) schedule(after time.Duration) {
 	if s.timer == nil {
-		s.timer = time.AfterFunc(after, s.run)
+		s.timer = sched.AfterFunc(after, s.run)
 		return
 	}
 	s.timer.Reset(after)
@@ -151,7 +151,7 @@ func (s *Sweeper[T, P]) run() {
 func sweepFor[P Table](table P, budget time.Duration) (done bool) {
 	start := time.Now()
 	for !table.SweepStep() {
-		if time.Since(start) >= budget {
+		if sched.Since(start) >= budget {
 			return false
 		}
 	}
