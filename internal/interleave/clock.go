@@ -24,7 +24,7 @@ func Since(origin time.Time) time.Duration {
 const Outside = -1
 
 // Timer is a [time.Timer] made by [AfterFunc]; in an execution it never runs by itself: the program
-// runs what is due, see [Run.Due].
+// runs what is due, see [Run.Due]. To set it, to stop it and to look what is due are points.
 type Timer struct {
 	real  *time.Timer
 	armed bool
@@ -37,6 +37,7 @@ func AfterFunc(d time.Duration, f func()) *Timer {
 	if e == nil {
 		return &Timer{real: time.AfterFunc(d, f)}
 	}
+	point(opAdd, &e.alarm)
 	t := &Timer{armed: true, f: f}
 	e.timers = append(e.timers, t)
 	return t
@@ -46,6 +47,9 @@ func AfterFunc(d time.Duration, f func()) *Timer {
 func (t *Timer) Reset(d time.Duration) bool {
 	if t.real != nil {
 		return t.real.Reset(d)
+	}
+	if e := active.Load(); e != nil {
+		point(opAdd, &e.alarm)
 	}
 	was := t.armed
 	t.armed = true
@@ -57,7 +61,26 @@ func (t *Timer) Stop() bool {
 	if t.real != nil {
 		return t.real.Stop()
 	}
+	if e := active.Load(); e != nil {
+		point(opAdd, &e.alarm)
+	}
 	was := t.armed
 	t.armed = false
 	return was
 }
+
+// Due returns what the timers that are armed would call, and disarms them. It is for a goroutine that
+// stands for the process's timers, and for Check.
+func (r *Run) Due() (calls []func()) {
+	point(opAdd, &r.execution.alarm)
+	for _, t := range r.execution.timers {
+		if t.armed {
+			t.armed = false
+			calls = append(calls, t.f)
+		}
+	}
+	return calls
+}
+
+// Timers returns how many timers were made.
+func (r *Run) Timers() int { return len(r.execution.timers) }

@@ -74,6 +74,7 @@ type execution struct {
 	target     *goroutine // who is to go on when the current one stops
 	clock      func(g int) int64
 	timers     []*Timer
+	alarm      Uint64 // what the steps on timers are steps on
 
 	steps       int
 	path        []int8 // the choices so far

@@ -53,18 +53,6 @@ func (r *Run) Count(what string, times uint64) { r.counted[what] += times }
 // Locks returns how many locks goroutine g has taken so far.
 func (r *Run) Locks(g int) int { return r.execution.goroutines[g].locks }
 
-// Due returns what the timers that are armed would call, and disarms them. It is for a goroutine that stands for the
-// process's timers, and for Check.
-func (r *Run) Due() (calls []func()) {
-	for _, t := range r.execution.timers {
-		if t.armed {
-			t.armed = false
-			calls = append(calls, t.f)
-		}
-	}
-	return calls
-}
-
 // Report is what an exploration found.
 type Report struct {
 	Name       string

@@ -14,7 +14,8 @@
 //	Counter, Count                         none: statistics. Nothing is decided by them, and each of their
 //	                                       operations is one step by itself
 //	Since                                  none: what a goroutine reads on its own clock is nobody else's
-//	AfterFunc                              none: when a timer runs is up to the program that is explored
+//	AfterFunc, Timer                       setting and stopping is a point; when a timer runs is up to the
+//	                                       program that is explored
 //
 // Plain fields are no points either: they are fixed before they are published, or guarded by a Mutex
 // (docs/synchronization.md), and the race detector says whether that is so.
