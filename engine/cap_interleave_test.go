@@ -120,3 +120,20 @@ func TestInterleaveCapSweep(t *testing.T) {
 		},
 	}.explore(t)
 }
+
+// Two new keys in two leaves, and room for one: no lock keeps them apart.
+func TestInterleaveCapOfTwoLeaves(t *testing.T) {
+	a, b := at(0, 3), at(3, 0)
+	program{
+		name: "cap reached, two leaves", bound: interleave.Exhaustive, limit: slow(2),
+		options: []Option{WithMaxKeys(5, CapDeny)}, provokes: []string{refused, inserts, interleave.FailedSwaps},
+		setup: func(s *stage) {
+			for i := range 4 {
+				s.claim(at(i, i)) // the fourth splits
+			}
+			s.Go(func() { s.claim(a) })
+			s.Go(func() { s.claim(b) })
+			s.Check(s.capped)
+		},
+	}.explore(t)
+}

@@ -92,14 +92,12 @@ func at(quarter, i int) int {
 }
 
 // take takes n permits of key, on a clock that stands still.
-func (s *stage) take(key int, n int64) bool {
-	ok := s.m.AllowN(key, n)
-	if ok {
+func (s *stage) take(key int, n int64) {
+	if s.m.AllowN(key, n) {
 		s.kept[key] += n
 	} else {
 		s.Count(refused, 1)
 	}
-	return ok
 }
 
 // record takes n permits of key and keeps the time at which they were charged.

@@ -31,7 +31,7 @@ func (s *stage) logsKept() error {
 func TestInterleaveLog(t *testing.T) {
 	k := at(0, 0)
 	program{
-		name: "log: take, take, take", bound: interleave.Exhaustive, limit: SlidingLog(3, time.Hour),
+		name: "log: three takes", bound: interleave.Exhaustive, limit: SlidingLog(3, time.Hour),
 		provokes: []string{refused}, // nobody waits: nothing that others see happens under the lock
 		setup: func(s *stage) {
 			s.take(k, 1)

@@ -58,7 +58,7 @@ func TestInterleaveMixLogs(t *testing.T) {
 	now := int64(0)
 	log, bucket := SlidingLog(2, 10), TokenBucket(Every(10), 2)
 	program{
-		name: "log: limit, take, take, sweep", bound: 2, limit: log,
+		name: "log: limit, two takes, sweep", bound: 2, limit: log,
 		now:      func(int) int64 { return now },
 		provokes: []string{moves, returned, refused},
 		setup: func(s *stage) {

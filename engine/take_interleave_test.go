@@ -161,7 +161,7 @@ func timePasses(name string, bound int) program {
 func TestInterleaveLeap(t *testing.T) {
 	k := at(0, 0)
 	limit := TokenBucket(Rate{1 << 26, 1<<26 + 1}, 2) // horizon: 34 s
-	leap := int64(limit.law().Horizon()) / 4
+	leap := limit.law().Horizon() / 4
 	program{
 		name: "leap of time", bound: interleave.Exhaustive, limit: limit,
 		provokes: []string{interleave.Waits, drops, inserts},

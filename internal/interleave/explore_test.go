@@ -77,7 +77,7 @@ func TestPreemptionsAreBounded(t *testing.T) {
 func TestALostUpdateIsFound(t *testing.T) {
 	for _, bound := range []int{Exhaustive, plain, 1} {
 		report := Explore(counting(bound, 2, loadAndStore))
-		var failure *Failure
+		var failure *ScheduleError
 		require.ErrorAs(t, report.Err, &failure)
 		require.ErrorContains(t, failure, "an update was lost")
 		require.ErrorContains(t, failure, "PENSTOCK_SCHEDULE="+failure.Schedule)
@@ -112,7 +112,12 @@ func TestADeadlockIsFound(t *testing.T) {
 		report := Explore(&Program{Name: "two locks", Bound: bound, Provokes: []string{Waits}, Setup: func(r *Run) {
 			var a, b Mutex
 			both := func(first, second *Mutex) func() {
-				return func() { first.Lock(); second.Lock(); second.Unlock(); first.Unlock() }
+				return func() {
+					first.Lock()
+					defer first.Unlock()
+					second.Lock()
+					defer second.Unlock()
+				}
 			}
 			r.Go(both(&a, &b))
 			r.Go(both(&b, &a))

@@ -36,7 +36,7 @@ func (x *explorer) tell(failure error, path []int8) error {
 	if again == nil {
 		again = fmt.Errorf("the schedule did not fail when it was run again (%w)", ErrProgram)
 	}
-	return &Failure{Program: x.program.Name, Schedule: schedule(path), Steps: steps, Err: failure, again: again}
+	return &ScheduleError{Program: x.program.Name, Schedule: schedule(path), Steps: steps, Err: failure, again: again}
 }
 
 // replay runs the schedule in text and tells its story, whether or not it fails.
@@ -46,7 +46,7 @@ func (x *explorer) replay(text string) error {
 		return err
 	}
 	lines, failure := x.story(path)
-	return &Failure{Program: x.program.Name, Schedule: text, Steps: lines, Err: failure, again: failure}
+	return &ScheduleError{Program: x.program.Name, Schedule: text, Steps: lines, Err: failure, again: failure}
 }
 
 // story runs a schedule and returns its steps.
@@ -66,8 +66,8 @@ func (x *explorer) story(path []int8) (lines []string, failure error) {
 	return t.story(), e.failure
 }
 
-// Failure is a schedule under which a program does what it must not, or one that was replayed.
-type Failure struct {
+// ScheduleError is a schedule under which a program does what it must not, or one that was replayed.
+type ScheduleError struct {
 	Program  string
 	Schedule string
 	// Steps is a line for each step: its number, the goroutine, what it did, and where in the code.
@@ -78,7 +78,7 @@ type Failure struct {
 }
 
 // Error is the whole story.
-func (f *Failure) Error() string {
+func (f *ScheduleError) Error() string {
 	var b strings.Builder
 	outcome := "nothing went wrong"
 	if f.Err != nil {
@@ -96,4 +96,4 @@ func (f *Failure) Error() string {
 }
 
 // Unwrap returns what went wrong.
-func (f *Failure) Unwrap() error { return f.Err }
+func (f *ScheduleError) Unwrap() error { return f.Err }

@@ -41,8 +41,8 @@ var allowed = map[string]allowance{
 	"store/hybrid":    {own: []string{"engine", "evict", "store"}, external: []string{xsyncPath}}, // leases over a store
 	"store/storetest": {own: []string{"engine", "engine/enginetest", "internal/oracle", "store"}},
 
-	"internal/faultproxy": {}, // a TCP proxy that misbehaves, for the tests of stores
-	"internal/interleave": {}, // runs programs under every order of their steps
+	"internal/faultproxy": {},                              // a TCP proxy that misbehaves, for the tests of stores
+	"internal/interleave": {external: []string{xsyncPath}}, // runs programs under every order of their steps; tests compare its map
 	"internal/lint":       {},
 	"internal/oracle":     {}, // independent of what it judges
 

@@ -8,7 +8,7 @@ import (
 	"github.com/penstock-go/penstock/internal/interleave"
 )
 
-// The atomics, the lock, the map and the timer, whose operations are points.
+// Bool, and each type below it, is one whose operations are points.
 type (
 	Bool                       = interleave.Bool
 	Int64                      = interleave.Int64

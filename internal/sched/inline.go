@@ -23,7 +23,7 @@ var _ = func() {
 	p.CompareAndSwap(nil, nil)
 	var m Mutex
 	m.Lock()
-	m.Unlock()
+	defer m.Unlock()
 	NewCounter().Inc()
 	o := NewMapOf[int, int]()
 	o.Load(0)

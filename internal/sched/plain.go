@@ -10,7 +10,7 @@ import (
 	"github.com/puzpuzpuz/xsync/v3"
 )
 
-// The atomics.
+// Bool, and each type below it, is the one that it stands for.
 type (
 	Bool                       = atomic.Bool
 	Int64                      = atomic.Int64
