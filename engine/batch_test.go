@@ -10,6 +10,7 @@ import (
 
 	"github.com/penstock-go/penstock/engine"
 	"github.com/penstock-go/penstock/engine/enginetest"
+	"github.com/penstock-go/penstock/sharded"
 )
 
 // batchOptions are the ways in which a limiter decides, by one word or otherwise.
@@ -52,7 +53,9 @@ func TestABatchIsItsCalls(t *testing.T) {
 				require.True(t, out[length], "what is beyond is not touched")
 			}
 			require.Equal(t, one.Len(), batch.Len())
-			require.Equal(t, one.Stats(), batch.Stats())
+			want, got := one.Stats(), batch.Stats()
+			want.Table, got.Table = sharded.Counters{}, sharded.Counters{} // sweeps come on the process's clock
+			require.Equal(t, want, got)
 			require.NoError(t, batch.Close())
 			require.NoError(t, one.Close())
 		}
