@@ -13,6 +13,7 @@ BENCH      ?= .
 COUNT      ?= 10
 BENCHTIME  ?=
 BENCHFLAGS ?=
+PROGRAMS   ?=
 
 export GO FUZZTIME STRESSTIME BENCH COUNT BENCHTIME BENCHFLAGS
 export GOWORK := off
@@ -76,6 +77,10 @@ fuzz: ## Run every fuzz target for FUZZTIME
 stress: ## Run every stress test under the race detector for STRESSTIME
 	@PENSTOCK_STRESS=$(STRESSTIME) $(EACH) \
 	  '$(GO) test -race -run Stress -count=1 -p 1 -timeout 2h ./...'
+
+.PHONY: interleave
+interleave: ## Run the core's small concurrent programs under every order of their steps
+	@./scripts/interleave.sh $(PROGRAMS)
 
 .PHONY: paced
 paced: ## Let 50 waiters share 1,000 a second for 10 s, on the real clock of an idle machine

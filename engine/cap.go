@@ -1,14 +1,13 @@
 package engine
 
 import (
-	"sync/atomic"
-
+	"github.com/penstock-go/penstock/internal/sched"
 	"github.com/penstock-go/penstock/sharded"
 )
 
 // capCounters count the calls for new keys that met the cap on keys, by what became of them.
 type capCounters struct {
-	shared, denied, uncounted atomic.Uint64
+	shared, denied, uncounted sched.Count
 }
 
 // chargeBeyondCap decides a call for a new key that found no room; out holds the word of a new

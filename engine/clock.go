@@ -3,8 +3,9 @@ package engine
 import (
 	"math"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/penstock-go/penstock/internal/sched"
 )
 
 // readClock in place of a time given by the caller means: read the limiter's clock.
@@ -32,13 +33,13 @@ const cacheLineBytes = 64
 // timeline is a limiter's time, in nanoseconds since an origin of its own: any int64 up to
 // lastNanos. It must not be copied once in use.
 type timeline struct {
-	kind   atomic.Uint32 // a clockKind; changes at most twice, to clockGiven or back to clockMonotonic
+	kind   sched.Uint32 // a clockKind; changes at most twice, to clockGiven or back to clockMonotonic
 	origin time.Time
 	user   Clock
 	coarse *ticker
 
 	_      [cacheLineBytes]byte // latest is written by calls that see time progress, the fields above hardly ever
-	latest atomic.Int64         // latest time seen, for clockUser and clockGiven
+	latest sched.Int64          // latest time seen, for clockUser and clockGiven
 	_      [cacheLineBytes - 8]byte
 }
 
@@ -56,7 +57,7 @@ func (t *timeline) init(o *options) {
 }
 
 // exact returns the monotonic time.
-func (t *timeline) exact() int64 { return int64(time.Since(t.origin)) }
+func (t *timeline) exact() int64 { return int64(sched.Since(t.origin)) }
 
 // now returns the time of a decision: what the caller gave, or the clock's reading. It does
 // not move back.
@@ -166,7 +167,7 @@ func (t *timeline) mayLag(given int64) bool { return given == readClock && t.coa
 // ticker writes the time since an origin into now, every tick, until it is stopped.
 type ticker struct {
 	_    [cacheLineBytes]byte
-	now  atomic.Int64
+	now  sched.Int64
 	_    [cacheLineBytes - 8]byte
 	stop chan struct{}
 	once sync.Once

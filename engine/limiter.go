@@ -13,12 +13,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"github.com/penstock-go/penstock/evict"
+	"github.com/penstock-go/penstock/internal/sched"
 	"github.com/penstock-go/penstock/sharded"
-	"github.com/puzpuzpuz/xsync/v3"
 )
 
 // Limiter enforces a limit on every key of type K separately. A key needs no registration: one
@@ -70,7 +69,7 @@ type alsoRule[K comparable] struct {
 
 // core is what does not depend on the type of the keys.
 type core struct {
-	rule          atomic.Pointer[rule] // of the default limit
+	rule          sched.Pointer[rule] // of the default limit
 	table         *sharded.Table
 	words         *words     // held here so that it lives as long as the limiter: the sweeper holds it weakly
 	stats         *callStats // nil unless asked for
@@ -80,7 +79,7 @@ type core struct {
 	capped        capCounters
 	book          ruleBook
 	time          timeline
-	closed        atomic.Bool // logs made from now on are not swept, nobody waits
+	closed        sched.Bool // logs made from now on are not swept, nobody waits
 	sleepers      sleepers
 	maxWait       time.Duration
 	queue         queueBounds
@@ -116,7 +115,7 @@ func New[K comparable](l Limit, opts ...Option) (*Limiter[K], error) {
 		m.also[i].place.index = uint8(i + 1)
 	}
 	if resolver != nil {
-		m.resolved = resolved{xsync.NewCounter(), xsync.NewCounter()}
+		m.resolved = resolved{sched.NewCounter(), sched.NewCounter()}
 	}
 	if m.time.coarse != nil {
 		runtime.AddCleanup(m, (*ticker).close, m.time.coarse)
@@ -152,7 +151,7 @@ func (c *core) init(o *options) {
 	c.sweeper = evict.New(c.words, o.sweepInterval)
 	c.policy = o.capPolicy
 	c.maxWait, c.queue = o.maxWait, o.queue
-	c.book.known, c.book.check = xsync.NewMapOf[Limit, *rule](), o.fitsTick
+	c.book.known, c.book.check = sched.NewMapOf[Limit, *rule](), o.fitsTick
 	if o.stats {
 		c.stats = newCallStats()
 	}

@@ -2,10 +2,10 @@ package engine
 
 import (
 	"math"
-	"sync/atomic"
 	"time"
 
 	"github.com/penstock-go/penstock/evict"
+	"github.com/penstock-go/penstock/internal/sched"
 	"github.com/penstock-go/penstock/sharded"
 )
 
@@ -14,7 +14,7 @@ import (
 // told apart by the index; logs are here, once there is a sliding log.
 type place[K comparable] struct {
 	index uint8
-	logs  atomic.Pointer[logs[K]]
+	logs  sched.Pointer[logs[K]]
 }
 
 // logs is where the keys of sliding logs live: the one algorithm that needs memory for each event

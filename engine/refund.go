@@ -1,6 +1,6 @@
 package engine
 
-import "sync/atomic"
+import "github.com/penstock-go/penstock/internal/sched"
 
 // Receipt is the proof of a charge, with which its permits can be given back: for a request that
 // failed and is not to count, say. It must not be copied after its first use; its methods are safe
@@ -8,7 +8,7 @@ import "sync/atomic"
 type Receipt[K comparable] struct {
 	limiter *Limiter[K]
 	key     K
-	left    atomic.Int64 // permits not given back yet
+	left    sched.Int64 // permits not given back yet
 	done    receipts
 }
 

@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 	"math"
-	"sync/atomic"
 	"time"
 
 	"github.com/penstock-go/penstock/atomicstate"
+	"github.com/penstock-go/penstock/internal/sched"
 	"github.com/penstock-go/penstock/sharded"
 )
 
@@ -22,7 +22,7 @@ type Reservation[K comparable] struct {
 	n       int64
 	err     error
 	booking booking
-	given   atomic.Bool // given up
+	given   sched.Bool // given up
 }
 
 // Reserve takes n permits of key now, or promises them for the first instant at which they may act

@@ -2,10 +2,8 @@ package engine
 
 import (
 	"errors"
-	"sync"
-	"sync/atomic"
 
-	"github.com/puzpuzpuz/xsync/v3"
+	"github.com/penstock-go/penstock/internal/sched"
 )
 
 // Resolver finds the limit of a key. It is asked at every call, outside every lock, so it should
@@ -30,7 +28,7 @@ func WithResolver[K comparable](r Resolver[K]) Option {
 
 // resolved counts what a resolver could not answer.
 type resolved struct {
-	unknown, broken *xsync.Counter
+	unknown, broken *sched.Counter
 }
 
 // ruleOf returns the rule of a key.
@@ -102,15 +100,15 @@ func (m *Limiter[K]) Limit() Limit { return m.rule.Load().limit }
 // two, without a lock and without garbage.
 type Tiers[K comparable] struct {
 	tierOf    func(K) string
-	mu        sync.Mutex // guards changes of tiers
-	tiers     atomic.Pointer[map[string]Limit]
-	overrides *xsync.MapOf[K, Limit]
+	mu        sched.Mutex // guards changes of tiers
+	tiers     sched.Pointer[map[string]Limit]
+	overrides *sched.MapOf[K, Limit]
 }
 
 // NewTiers returns tiers without limits; tierOf finds the tier of a key, and must be quick and
 // safe for concurrent use.
 func NewTiers[K comparable](tierOf func(K) string) *Tiers[K] {
-	t := &Tiers[K]{tierOf: tierOf, overrides: xsync.NewMapOf[K, Limit]()}
+	t := &Tiers[K]{tierOf: tierOf, overrides: sched.NewMapOf[K, Limit]()}
 	t.tiers.Store(&map[string]Limit{})
 	return t
 }

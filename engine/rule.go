@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"sync"
-
 	"github.com/penstock-go/penstock/atomicstate"
+	"github.com/penstock-go/penstock/internal/sched"
 	"github.com/penstock-go/penstock/sharded"
-	"github.com/puzpuzpuz/xsync/v3"
 )
 
 // verdict tells how a rule decides.
@@ -65,9 +63,9 @@ const maxLimits = 1 << 16
 // ruleBook knows the rule of every limit met so far. Looking one up takes no lock and does not
 // allocate.
 type ruleBook struct {
-	known *xsync.MapOf[Limit, *rule] // nil rule: the limit is invalid
+	known *sched.MapOf[Limit, *rule] // nil rule: the limit is invalid
 	check func(Limit) error          // what else, besides the limit's numbers, rules it out
-	mu    sync.Mutex                 // guards additions
+	mu    sched.Mutex                // guards additions
 }
 
 // find returns the rule of a limit that was met before.

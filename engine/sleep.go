@@ -2,8 +2,9 @@ package engine
 
 import (
 	"context"
-	"sync"
 	"time"
+
+	"github.com/penstock-go/penstock/internal/sched"
 )
 
 // sleeper is one call that waits. What wakes it is made by the call itself, never by the limiter or
@@ -29,7 +30,7 @@ func (s *sleeper) wake() {
 
 // sleepers are the calls that wait, a ring around a head, so that Close can wake them.
 type sleepers struct {
-	mu   sync.Mutex
+	mu   sched.Mutex
 	head sleeper // of the ring, once somebody has waited
 }
 

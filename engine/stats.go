@@ -1,8 +1,8 @@
 package engine
 
 import (
+	"github.com/penstock-go/penstock/internal/sched"
 	"github.com/penstock-go/penstock/sharded"
-	"github.com/puzpuzpuz/xsync/v3"
 )
 
 // Stats is a snapshot of a limiter; its counts since the limiter was made need not be of one
@@ -46,11 +46,11 @@ func (m *Limiter[K]) Stats() Stats {
 
 // callStats count calls in counters striped over cache lines.
 type callStats struct {
-	allowed, denied, retries *xsync.Counter
+	allowed, denied, retries *sched.Counter
 }
 
 func newCallStats() *callStats {
-	return &callStats{xsync.NewCounter(), xsync.NewCounter(), xsync.NewCounter()}
+	return &callStats{sched.NewCounter(), sched.NewCounter(), sched.NewCounter()}
 }
 
 // tally counts a call if calls are counted, and returns what it came to.

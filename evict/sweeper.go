@@ -4,10 +4,10 @@
 package evict
 
 import (
-	"sync"
-	"sync/atomic"
 	"time"
 	"weak"
+
+	"github.com/penstock-go/penstock/internal/sched"
 )
 
 const (
@@ -51,11 +51,11 @@ type Sweeper[T any, P interface {
 }] struct {
 	table    weak.Pointer[T]
 	interval time.Duration
-	armed    atomic.Bool // a timer is set or a slice runs, or the sweeping has ended
-	hurried  atomic.Bool // the next slice comes soon
+	armed    sched.Bool // a timer is set or a slice runs, or the sweeping has ended
+	hurried  sched.Bool // the next slice comes soon
 
-	mu     sync.Mutex // held while a slice runs; guards the fields below
-	turn   uint64     // of the timer set last: those before it do nothing
+	mu     sched.Mutex // held while a slice runs; guards the fields below
+	turn   uint64      // of the timer set last: those before it do nothing
 	closed bool
 }
 
@@ -109,7 +109,7 @@ func (s *Sweeper[T, P]) Close() {
 func (s *Sweeper[T, P]) schedule(after time.Duration) {
 	s.turn++
 	turn := s.turn
-	time.AfterFunc(after, func() { s.run(turn) })
+	sched.AfterFunc(after, func() { s.run(turn) })
 }
 
 // pause is the time between two sweeps of table.
@@ -155,7 +155,7 @@ func (s *Sweeper[T, P]) due(turn uint64) bool {
 func sweepFor[P Table](table P, budget time.Duration) (done bool) {
 	start := time.Now()
 	for !table.SweepStep() {
-		if time.Since(start) >= budget {
+		if sched.Since(start) >= budget {
 			return false
 		}
 	}

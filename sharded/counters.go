@@ -1,12 +1,12 @@
 package sharded
 
-import "sync/atomic"
+import "github.com/penstock-go/penstock/internal/sched"
 
 // counters count events off the fast path.
 type counters struct {
-	inserts, drops, conversions         atomic.Uint64
-	splits, rebuilds, merges, doublings atomic.Uint64
-	awaits, staleLeaves, sweeps         atomic.Uint64
+	inserts, drops, conversions         sched.Count
+	splits, rebuilds, merges, doublings sched.Count
+	awaits, staleLeaves, sweeps         sched.Count
 }
 
 // Counters is a snapshot of what happened in a table since it was made.

@@ -2,7 +2,8 @@ package sharded
 
 import (
 	"math"
-	"sync/atomic"
+
+	"github.com/penstock-go/penstock/internal/sched"
 )
 
 const (
@@ -29,11 +30,11 @@ func coordinate(hash uint64) uint64 {
 type directory struct {
 	depth  uint8
 	shift  uint8 // coordinateBits - depth
-	leaves []atomic.Pointer[leaf]
+	leaves []sched.Pointer[leaf]
 }
 
 func newDirectory(depth uint8) *directory {
-	return &directory{depth: depth, shift: coordinateBits - depth, leaves: make([]atomic.Pointer[leaf], 1<<depth)}
+	return &directory{depth: depth, shift: coordinateBits - depth, leaves: make([]sched.Pointer[leaf], 1<<depth)}
 }
 
 // leafOf returns the leaf for a hash.

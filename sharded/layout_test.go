@@ -155,55 +155,8 @@ func countLeaves(table *Table) (leaves int) {
 	return leaves
 }
 
-// eachLeaf visits every leaf; nothing else may use the table meanwhile.
-func (t *Table) eachLeaf(visit func(*leaf)) {
-	for at := uint64(0); at <= math.MaxUint32; {
-		l := t.dir.Load().leafAt(at)
-		visit(l)
-		at = l.prefix + l.width()
-	}
-}
-
-// checkInvariants verifies a table at rest: the directory covers every coordinate, each entry
-// points to the leaf of its prefix, each slot is in its leaf and reachable, at most one live
-// slot a key and rule, and the count of keys is right.
+// checkInvariants verifies a table at rest.
 func checkInvariants(t *testing.T, table *Table) {
 	t.Helper()
-	d := table.dir.Load()
-	for i := range d.leaves {
-		l := d.leaves[i].Load()
-		at := uint64(i) << d.shift
-		require.True(t, l.prefix <= at && at < l.prefix+l.width(), "entry %d points to a foreign leaf", i)
-		require.LessOrEqual(t, l.depth, d.depth)
-		require.False(t, l.replaced, "entry %d points to a replaced leaf", i)
-	}
-	live := map[Key]int{}
-	keys := 0
-	table.eachLeaf(func(l *leaf) {
-		used := 0
-		for i := range l.slots {
-			s := &l.slots[i]
-			word := s.word.Load()
-			if word == atomicstate.Empty {
-				continue
-			}
-			used++
-			c := coordinate(s.hash)
-			require.True(t, l.prefix <= c && c < l.prefix+l.width(), "a slot stands in a foreign leaf")
-			found, _ := l.find(s.identity)
-			require.Same(t, &s.word, found, "a slot cannot be reached")
-			require.NotEqual(t, atomicstate.Moved, word, "a published leaf holds a frozen word")
-			if atomicstate.IsLive(word) {
-				live[Key{s.hash, s.check & checkMask}]++
-				if !s.isOverflow() {
-					keys++
-				}
-			}
-		}
-		require.EqualValues(t, used, l.used)
-	})
-	for k, n := range live {
-		require.Equal(t, 1, n, "key %x has %d live slots", k, n)
-	}
-	require.Equal(t, keys, table.Len())
+	require.NoError(t, table.invariants())
 }

@@ -2,36 +2,29 @@ package sharded
 
 import (
 	"math"
-	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/penstock-go/penstock/atomicstate"
+	"github.com/penstock-go/penstock/internal/sched"
 )
 
 const (
-	// leafBytes is the size of a leaf: a size class of Go's allocator, so that nothing
-	// is lost to rounding, and small enough that rebuilding one takes microseconds.
-	leafBytes = 12288
 	// headerBytes and slotBytes are asserted below: a leaf has no byte of padding but in
 	// its header.
 	headerBytes = 48
 	slotBytes   = 24
-	// headerFields is what the fields of the header take; the rest of it is padding.
-	headerFields = 40
 	// SlotsPerLeaf is the number of slots of a leaf.
 	SlotsPerLeaf = (leafBytes - headerBytes) / slotBytes
 	// maxUsed is the fill at which a leaf is grown: 27/32 of the slots keep probes
 	// short (at most 4 slots on average for a hit in a leaf that is about to grow).
 	maxUsed = SlotsPerLeaf * 27 / 32
 	// roomyDepth is the depth up to which leaves are grown at roomyUsed already, a quarter of
-	// the slots, so that nine of ten hits end at the first one. A slot that a probe has to go on
+	// the slots (leaf_size.go), so that nine of ten hits end at the first one. A slot that a probe has to go on
 	// to costs a branch that the processor cannot foresee, which in a table that lies in its
 	// caches is what a call costs most besides the clock. With 3,000 keys there are 32 leaves so,
 	// 131 bytes a key; from there on leaves are filled up, and from some 10,000 keys on it costs
 	// nothing.
 	roomyDepth = 4
-	roomyUsed  = SlotsPerLeaf / 4
 	// pageBytes is the smallest page of the platforms that Go runs on.
 	pageBytes = 4096
 )
@@ -49,7 +42,7 @@ func (id identity) key() Key { return Key{Hash: id.hash, Check: id.check & check
 // is published, and never changes: a slot is not reused for another key.
 type slot struct {
 	identity
-	word atomic.Uint64
+	word sched.Uint64
 }
 
 // leaf is a small table of slots with linear probing. It holds no pointers, so the
@@ -57,7 +50,7 @@ type slot struct {
 // and floor, which do not change once the leaf is published; words are read without it (see the package comment), and it is
 // needed to fill a slot or to freeze one.
 type leaf struct {
-	mu       sync.Mutex
+	mu       sched.Mutex
 	used     int32 // slots that are not Empty, of whatever word
 	depth    uint8 // bits of the prefix
 	replaced bool  // frozen and published elsewhere
@@ -114,7 +107,7 @@ func home(hash uint64) uint64 { return (hash & math.MaxUint32) * SlotsPerLeaf >>
 // find returns the slot's word for an exact identity and what it held, or nil. The word
 // is loaded before the identity, which was written before the word was published. There
 // is always an Empty slot, so the probe ends.
-func (l *leaf) find(id identity) (*atomic.Uint64, uint64) {
+func (l *leaf) find(id identity) (*sched.Uint64, uint64) {
 	for i := home(id.hash); ; {
 		s := &l.slots[i]
 		word := s.word.Load()

@@ -3,10 +3,9 @@ package sharded
 import (
 	"math"
 	"strings"
-	"sync/atomic"
 	"unsafe"
 
-	"github.com/puzpuzpuz/xsync/v3"
+	"github.com/penstock-go/penstock/internal/sched"
 )
 
 // LogNever is the RetryAfterNanos of a call that can never pass.
@@ -88,19 +87,19 @@ type LogDecision struct {
 // sees. A key that does not equal itself (NaN) is a new key at every call and is
 // never stored. A Logs must not be copied; make it with NewLogs.
 type Logs[K comparable] struct {
-	rings   *xsync.MapOf[K, *logRing]
-	keys    atomic.Int64  // rings that are not dead, and places reserved for new ones
-	maxKeys atomic.Int64  // 0: no cap
-	births  atomic.Uint64 // rings that ever were in the table: the generation of the next is one more
+	rings   *sched.MapOf[K, *logRing]
+	keys    sched.Int64  // rings that are not dead, and places reserved for new ones
+	maxKeys sched.Int64  // 0: no cap
+	births  sched.Uint64 // rings that ever were in the table: the generation of the next is one more
 	// floorNanos is the latest time at which a ring was swept or evacuated. It is
 	// raised before the ring is marked dead, so whoever misses the ring sees it.
-	floorNanos atomic.Int64
-	cursor     atomic.Int64 // rings at the front that the next sweep skips
+	floorNanos sched.Int64
+	cursor     sched.Int64 // rings at the front that the next sweep skips
 }
 
 // NewLogs returns an empty table.
 func NewLogs[K comparable]() *Logs[K] {
-	g := &Logs[K]{rings: xsync.NewMapOf[K, *logRing]()}
+	g := &Logs[K]{rings: sched.NewMapOf[K, *logRing]()}
 	g.floorNanos.Store(math.MinInt64)
 	return g
 }

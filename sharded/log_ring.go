@@ -2,7 +2,8 @@ package sharded
 
 import (
 	"math"
-	"sync"
+
+	"github.com/penstock-go/penstock/internal/sched"
 )
 
 const (
@@ -35,7 +36,7 @@ const (
 // mu guards every field. A ring that is dead has left the table, or is about
 // to: it must not be charged, and whoever meets it looks its key up again.
 type logRing struct {
-	mu          sync.Mutex
+	mu          sched.Mutex
 	generation  uint64   // which ring of the table, from 1; 0: dead, or not in the table yet
 	rule        LogLimit // of the last take, allowed or not
 	latestNanos int64    // largest time of any take, allowed or not

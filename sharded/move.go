@@ -1,9 +1,8 @@
 package sharded
 
 import (
-	"sync/atomic"
-
 	"github.com/penstock-go/penstock/atomicstate"
+	"github.com/penstock-go/penstock/internal/sched"
 )
 
 // A key whose limit changes between an algorithm of one word and the sliding log moves between
@@ -17,7 +16,7 @@ type Move func(now int64) (used int64, ok bool)
 
 // settle makes the word of a key that comes from elsewhere, owing what it has used there, and
 // applies this take. The cap does not apply: the key was held already.
-func (t *Table) settle(l *leaf, own *atomic.Uint64, id identity, used, now, n int64) (Outcome, uint64, int64) {
+func (t *Table) settle(l *leaf, own *sched.Uint64, id identity, used, now, n int64) (Outcome, uint64, int64) {
 	law := t.law(limitOf(id.check))
 	word, outcome := law.Carry(atomicstate.Usage{Units: uint64(used), PerPermit: 1}, now), Denied
 	if next, ok := law.Take(word, now, n); ok {

@@ -2,10 +2,9 @@ package sharded
 
 import (
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/penstock-go/penstock/atomicstate"
+	"github.com/penstock-go/penstock/internal/sched"
 )
 
 // The word of a key says when the next permits may act, and decides alone. What it does not say is
@@ -20,7 +19,7 @@ const ledgers = 64
 // beside them. Lock order: sweep, ledger, leaf, directory. Cost: the lock, and for what gives
 // something back a look at every later reservation of the key.
 type Ledger struct {
-	mu    sync.Mutex
+	mu    sched.Mutex
 	table *Table
 	keys  map[Key]*promises
 }
@@ -41,7 +40,7 @@ func (p *Promise) At() int64 { return p.act.At }
 
 // Offer is a reservation that can be made if nobody is faster.
 type Offer struct {
-	slot       *atomic.Uint64
+	slot       *sched.Uint64
 	word, next uint64
 	limit      uint32
 	act        atomicstate.Act

@@ -1,11 +1,11 @@
 package sharded
 
 import (
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/penstock-go/penstock/atomicstate"
+	"github.com/penstock-go/penstock/internal/sched"
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,7 +29,7 @@ func TestATakeDuringARebuildIsKept(t *testing.T) {
 	law := table.Register(newBucket(t, 1, 10, slow))
 	h, _ := NewHasher[int]()
 	const keys = 20
-	var words [keys]*atomic.Uint64
+	var words [keys]*sched.Uint64
 	for i := range keys {
 		mustCharge(t, table, h.Key(i), law, 1)
 		words[i], _ = table.Find(h.Key(i), law)

@@ -2,8 +2,8 @@ package sharded
 
 import (
 	"math"
-	"sync"
-	"sync/atomic"
+
+	"github.com/penstock-go/penstock/internal/sched"
 )
 
 // The sweep keeps memory near what is live, and every word readable.
@@ -15,12 +15,12 @@ const sweepShare = 8
 // sweepState is the progress of sweeping, under its own lock. Lock order: sweep, then leaf
 // (two in the order of their prefixes), then directory.
 type sweepState struct {
-	mu      sync.Mutex
-	any     bool         // whether a sweep was finished: then last is set
-	last    int64        // start of the last finished sweep: every word is readable there
-	horizon atomic.Int64 // shortest horizon of any law; written under mu
-	cursor  uint64       // coordinate at which the background sweep goes on
-	started int64        // start of the background sweep under way
+	mu      sched.Mutex
+	any     bool        // whether a sweep was finished: then last is set
+	last    int64       // start of the last finished sweep: every word is readable there
+	horizon sched.Int64 // shortest horizon of any law; written under mu
+	cursor  uint64      // coordinate at which the background sweep goes on
+	started int64       // start of the background sweep under way
 }
 
 // SweepStep goes on with the background sweep by one leaf, which it rebuilds or merges if

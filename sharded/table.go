@@ -2,10 +2,9 @@ package sharded
 
 import (
 	"math"
-	"sync"
-	"sync/atomic"
 
 	"github.com/penstock-go/penstock/atomicstate"
+	"github.com/penstock-go/penstock/internal/sched"
 )
 
 // Table maps keys to words: fixed state for each of very many keys. See the package comment
@@ -20,18 +19,18 @@ import (
 // methods are safe for concurrent use. A word that a caller or Insert published synchronizes
 // before every Find, Lookup and Insert that observes it, through any number of rebuilds.
 type Table struct {
-	dir      atomic.Pointer[directory]
-	sweepDue atomic.Int64                      // from this time on a sweep comes before any decision
-	laws     atomic.Pointer[[]atomicstate.Law] // by number; the slice behind it never changes
-	clock    func() int64                      // see NewTable
-	maxKeys  int64                             // 0: no cap
-	epoch    atomic.Uint64                     // resets and changes of limit, counted before the key has another word
-	unseen   atomic.Uint64                     // those that no ledger was told of, because there was none
-	ledgers  atomic.Pointer[[ledgers]Ledger]   // nil until the first reservation or refund
-	keys     atomic.Int64                      // keys held; the shared overflow buckets are not counted
+	dir      sched.Pointer[directory]
+	sweepDue sched.Int64                      // from this time on a sweep comes before any decision
+	laws     sched.Pointer[[]atomicstate.Law] // by number; the slice behind it never changes
+	clock    func() int64                     // see NewTable
+	maxKeys  int64                            // 0: no cap
+	epoch    sched.Uint64                     // resets and changes of limit, counted before the key has another word
+	unseen   sched.Uint64                     // those that no ledger was told of, because there was none
+	ledgers  sched.Pointer[[ledgers]Ledger]   // nil until the first reservation or refund
+	keys     sched.Int64                      // keys held; the shared overflow buckets are not counted
 
-	dirMu    sync.Mutex // guards directory entries and the pointer to it
-	lawsMu   sync.Mutex // guards additions to laws
+	dirMu    sched.Mutex // guards directory entries and the pointer to it
+	lawsMu   sched.Mutex // guards additions to laws
 	sweep    sweepState
 	counters counters
 	pause    func() // tests set it, to be run between the steps of a rebuild
@@ -71,9 +70,13 @@ func (t *Table) law(number uint32) atomicstate.Law { return (*t.laws.Load())[num
 // Find returns the word of a key under the limit with that number, and what it held; nil
 // if the key has no slot under that limit. The word may be Moved or Superseded: then call
 // Await or Insert.
-func (t *Table) Find(k Key, limit uint32) (*atomic.Uint64, uint64) {
+func (t *Table) Find(k Key, limit uint32) (*sched.Uint64, uint64) {
 	return t.dir.Load().leafOf(k.Hash).find(k.under(limit))
 }
+
+// Touch loads the place at which the word of k most likely is, so that it is in the processor's cache
+// when Find looks there. Calls for several keys in a row wait for the memory together.
+func (t *Table) Touch(k Key) { t.dir.Load().leafOf(k.Hash).slots[home(k.Hash)].word.Load() }
 
 // Await returns once the rebuild that left a Moved word at k has been published. It waits
 // for one leaf's rebuild, microseconds of work.
@@ -164,7 +167,7 @@ func (t *Table) timeIn(l *leaf, now int64) (at int64, ready bool) {
 // convert moves a key's usage from another limit to the one in id, applies this take, and
 // publishes the result. Charging under the lock means that two alternating limits cannot
 // livelock. The caller holds l's lock and made sure of room.
-func (t *Table) convert(ledger *Ledger, l *leaf, other *slot, own *atomic.Uint64, id identity, now, n int64) (Outcome, uint64, int64) {
+func (t *Table) convert(ledger *Ledger, l *leaf, other *slot, own *sched.Uint64, id identity, now, n int64) (Outcome, uint64, int64) {
 	t.epoch.Add(1)
 	old := other.word.Swap(atomicstate.Superseded)
 	now, ready := t.timeIn(l, now) // read after the swap: no later charge can be in old
@@ -187,7 +190,7 @@ func (t *Table) convert(ledger *Ledger, l *leaf, other *slot, own *atomic.Uint64
 // add makes a slot for a new key, this take already charged. The time is not before the
 // leaf's floor: a key that was forgotten at a time F and comes back at F or later is in the
 // state it would have been in.
-func (t *Table) add(l *leaf, own *atomic.Uint64, id identity, now, n int64) (Outcome, uint64, int64) {
+func (t *Table) add(l *leaf, own *sched.Uint64, id identity, now, n int64) (Outcome, uint64, int64) {
 	law := t.law(limitOf(id.check))
 	fresh := law.Fresh(now)
 	word, ok := law.Take(fresh, now, n)
@@ -215,7 +218,7 @@ func (t *Table) tell(ledger *Ledger, k Key, now int64, lost bool) {
 
 // put publishes word in the superseded slot own, or in a new one. Only the holder of the
 // leaf's lock writes over Superseded.
-func (l *leaf) put(own *atomic.Uint64, id identity, word uint64) {
+func (l *leaf) put(own *sched.Uint64, id identity, word uint64) {
 	if own != nil {
 		own.Store(word)
 		return

@@ -102,7 +102,7 @@ func goldenFiles(t *tree) (map[string][]string, error) {
 func apiOf(t *tree) map[string][]string {
 	found := map[string][]string{}
 	for _, s := range t.sources {
-		if s.core() {
+		if s.core() && !s.explored() {
 			found[s.dir] = append(found[s.dir], renderAPI(s)...)
 		}
 	}

@@ -12,6 +12,7 @@
 //	workspace_test.go  nested modules: listed in go.work, replaced by the checkout
 //	unsafe_test.go     files that may use unsafe, each with its reason
 //	atomics_test.go    typed atomics only
+//	sched_test.go      goroutines of the core meet by package sched only
 //	testonly_test.go   packages for tests stay out of what ships
 //	api_test.go        exported names, frozen in testdata/api
 //	docs_test.go       every exported name has a doc comment

@@ -13,6 +13,7 @@ const (
 	testifyPath = "github.com/stretchr/testify"
 	perfPath    = "golang.org/x/perf"
 
+	schedDir    = "internal/sched"
 	importsFile = "internal/lint/imports_test.go"
 )
 
@@ -28,9 +29,9 @@ type allowance struct {
 // A package that is not listed may not exist.
 var allowed = map[string]allowance{
 	"atomicstate": {}, // the law: pure transitions
-	"sharded":     {own: []string{"atomicstate"}, external: []string{xsyncPath}},
-	"evict":       {own: []string{"atomicstate"}},
-	"engine":      {own: []string{"atomicstate", "evict", "sharded"}, external: []string{xsyncPath}},
+	"sharded":     {own: []string{"atomicstate", schedDir}},
+	"evict":       {own: []string{"atomicstate", schedDir}},
+	"engine":      {own: []string{"atomicstate", "evict", schedDir, "sharded"}},
 
 	"engine/enginetest": {own: []string{"engine"}},
 
@@ -40,10 +41,13 @@ var allowed = map[string]allowance{
 	"store/hybrid":    {own: []string{"engine", "evict", "store"}, external: []string{xsyncPath}}, // leases over a store
 	"store/storetest": {own: []string{"engine", "engine/enginetest", "internal/oracle", "store"}},
 
-	"internal/faultproxy": {}, // a TCP proxy that misbehaves, for the tests of stores
+	"internal/faultproxy": {},                              // a TCP proxy that misbehaves, for the tests of stores
+	"internal/interleave": {external: []string{xsyncPath}}, // runs programs under every order of their steps; tests compare its map
 	"internal/lint":       {},
 	"internal/oracle":     {}, // independent of what it judges
 	"internal/servertest": {}, // real servers for the tests of other modules
+
+	schedDir: {own: []string{"internal/interleave"}, external: []string{xsyncPath}}, // by what goroutines meet
 
 	"bench/...": {own: []string{"..."}, external: []string{perfPath, xsyncPath}},
 	"fuzz/...":  {own: []string{"..."}},
@@ -167,7 +171,8 @@ func within(imported, prefix string) bool {
 func TestImportsCanFail(t *testing.T) {
 	prove(t, checkImports, []proof{
 		{name: "clean", files: map[string]string{
-			"engine/a.go":      "package engine\nimport (\n\"time\"\n\"reflect\"\n\"net/netip\"\n\"example.org/m/sharded\"\n\"" + xsyncPath + "\"\n)",
+			"engine/a.go":      "package engine\nimport (\n\"time\"\n\"reflect\"\n\"net/netip\"\n\"example.org/m/sharded\"\n\"example.org/m/" + schedDir + "\"\n)",
+			schedDir + "/a.go": "package sched\nimport \"" + xsyncPath + "\"",
 			"engine/a_test.go": "package engine\nimport (\n\"os\"\n\"example.org/m/internal/oracle\"\n\"" + testifyPath + "/require\"\n)",
 			"sharded/key.go":   "package sharded\nimport \"math/rand/v2\"",
 			"bench/deep/a.go":  "package deep\nimport (\n\"os\"\n\"example.org/m/engine\"\n\"" + perfPath + "/benchfmt\"\n)",
@@ -186,7 +191,7 @@ func TestImportsCanFail(t *testing.T) {
 		},
 		{
 			name:  "a path that only starts like an allowed one",
-			files: map[string]string{"sharded/a.go": "package sharded\nimport \"" + xsyncPath + "evil\""},
+			files: map[string]string{schedDir + "/a.go": "package sched\nimport \"" + xsyncPath + "evil\""},
 			want:  []string{"of other modules it may use"},
 		},
 		{

@@ -80,6 +80,18 @@ func (s *source) core() bool {
 	return true
 }
 
+// explored reports whether the file is built only to explore interleavings, which no user does.
+func (s *source) explored() bool {
+	for _, group := range s.file.Comments {
+		for _, comment := range group.List {
+			if comment.Pos() < s.file.Package && comment.Text == "//go:build interleave" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // loadTree reads all Go files below root. Folders named testdata or bin, and
 // those whose name starts with a dot or an underscore, are passed over.
 func loadTree(root string) (*tree, error) {

@@ -1,0 +1,222 @@
+//go:build interleave
+
+package engine
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/internal/interleave"
+)
+
+// set changes the limit of all keys.
+func (s *stage) set(l Limit) {
+	if err := s.m.SetLimit(l); err != nil {
+		panic(err)
+	}
+}
+
+// The burst goes from 2 to 1 and back, between calls: what was used stays used.
+func TestInterleaveLimitForthAndBack(t *testing.T) {
+	k := at(0, 0)
+	program{
+		name: "limit forth and back", bound: interleave.Exhaustive, limit: slow(2),
+		provokes: []string{conversions, interleave.FailedSwaps, interleave.Waits, refused},
+		setup: func(s *stage) {
+			s.take(k, 1)
+			s.Go(func() { s.set(slow(1)); s.take(k, 1); s.set(slow(2)) })
+			s.Go(func() { s.take(k, 1); s.take(k, 1) })
+		},
+	}.explore(t)
+}
+
+// The same while a sweep rebuilds the leaf and drops what was superseded.
+func TestInterleaveLimitAndSweep(t *testing.T) {
+	k, idle := at(0, 0), at(0, 1)
+	now := int64(0)
+	program{
+		name: "limit, take, sweep", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 2),
+		now:      func(int) int64 { return now },
+		provokes: []string{conversions, awaits, drops, interleave.Waits, refused, interleave.FailedSwaps},
+		setup: func(s *stage) {
+			now = 0
+			s.m.Allow(idle)
+			now = 10
+			s.take(k, 1)
+			s.Go(func() { s.set(TokenBucket(Every(20), 1)); s.take(k, 1); s.set(TokenBucket(Every(10), 2)); s.take(k, 1) })
+			s.Go(func() { s.take(k, 1) })
+			s.Go(func() { s.m.Sweep() })
+		},
+	}.explore(t)
+}
+
+// Two calls under two limits of one key, again and again: both are charged.
+func TestInterleaveTwoLimits(t *testing.T) {
+	k := at(0, 0)
+	program{
+		name: "two limits at once", bound: interleave.Exhaustive, limit: slow(4),
+		provokes: []string{conversions, interleave.Waits, interleave.FailedSwaps},
+		setup: func(s *stage) {
+			one := s.m.rule.Load()
+			s.set(slow(5))
+			s.most = 5
+			for _, r := range []*rule{one, s.m.rule.Load()} {
+				s.Go(func() {
+					for range 2 {
+						if d, _ := s.m.takeOne(&s.m.main, r, k, 1, readClock); d.Allowed {
+							s.kept[k]++
+						}
+					}
+				})
+			}
+		},
+	}.explore(t)
+}
+
+// Two keys are taken from together, in either order, and there is one permit of each.
+func TestInterleaveTakeAll(t *testing.T) {
+	x, y := at(0, 0), at(0, 1)
+	program{
+		name: "all or nothing", bound: interleave.Exhaustive, limit: slow(2),
+		provokes: []string{givenBack, interleave.FailedSwaps, refused},
+		setup: func(s *stage) {
+			s.take(x, 1)
+			s.take(y, 1)
+			for g, keys := range [][]int{{x, y}, {y, x}} {
+				s.Go(func() {
+					d, _ := TakeAll(1, s.m.Part(keys[0]), s.m.Part(keys[1]))
+					switch {
+					case d.Allowed:
+						s.kept[x]++
+						s.kept[y]++
+					case s.Locks(g) > 0: // that of the ledger: what was charged was given back
+						s.Count(givenBack, 1)
+					default:
+						s.Count(refused, 1)
+					}
+				})
+			}
+		},
+	}.explore(t)
+}
+
+// The same by two limits of one key, beside calls on each.
+func TestInterleaveAlso(t *testing.T) {
+	k := at(0, 0)
+	program{
+		name: "two limits of a key", bound: interleave.Exhaustive, limit: slow(3), options: []Option{WithAlso(slow(2))},
+		provokes: []string{interleave.FailedSwaps, refused, inserts, interleave.Waits},
+		setup: func(s *stage) {
+			s.m.table.CatchUp(0)
+			s.most = 2
+			for range 2 {
+				s.Go(func() { s.take(k, 1); s.take(k, 1) })
+			}
+			s.Check(func() error {
+				s.tally()
+				if d := s.m.Peek(k); s.kept[k] > 2 || d.Remaining != 2-s.kept[k] {
+					return fmt.Errorf("%d permits are left of 2, and %d were admitted", d.Remaining, s.kept[k])
+				}
+				return s.m.table.Invariants()
+			})
+		},
+	}.explore(t)
+}
+
+// What was taken is given back while others take, and the key is dropped and comes back.
+func TestInterleaveRefund(t *testing.T) {
+	k := at(0, 0)
+	program{
+		name: "take, give back, sweep", bound: interleave.Exhaustive, limit: slow(2),
+		provokes: []string{givenBack, interleave.FailedSwaps, drops, awaits, refused},
+		setup: func(s *stage) {
+			s.take(k, 1)
+			s.Go(func() {
+				if d, r := s.m.TakeReceipt(k, 1); d.Allowed {
+					s.kept[k]++
+					s.give(k, r)
+				}
+			})
+			s.Go(func() { s.take(k, 1) })
+			s.Go(func() { s.m.time.advance(0); s.m.Reset(at(0, 1)); s.m.Sweep() })
+			s.m.Allow(at(0, 1))
+		},
+	}.explore(t)
+}
+
+// Two receipts are given back at once, and a call takes what comes.
+func TestInterleaveTwoRefunds(t *testing.T) {
+	k := at(0, 0)
+	program{
+		name: "two give back", bound: interleave.Exhaustive, limit: slow(3),
+		provokes: []string{givenBack, interleave.FailedSwaps, interleave.Waits},
+		setup: func(s *stage) {
+			s.take(k, 1)
+			for range 2 {
+				_, r := s.m.TakeReceipt(k, 1)
+				s.kept[k]++
+				s.Go(func() { s.give(k, r) })
+			}
+			s.Go(func() { s.take(k, 1) })
+		},
+	}.explore(t)
+}
+
+// A key is reset while it is taken from, and what was taken is given back: no more than one burst is
+// forgotten.
+func TestInterleaveReset(t *testing.T) {
+	k := at(0, 0)
+	program{
+		name: "take, reset, give back", bound: interleave.Exhaustive, limit: slow(2),
+		provokes: []string{givenBack, interleave.FailedSwaps, "forgotten"},
+		setup: func(s *stage) {
+			s.take(k, 1)
+			s.Go(func() { s.take(k, 1); s.take(k, 1) })
+			s.Go(func() { s.m.Reset(k) })
+			s.Go(func() {
+				if d, r := s.m.TakeReceipt(k, 1); d.Allowed {
+					s.kept[k]++
+					s.give(k, r)
+				}
+			})
+			s.Check(func() error {
+				s.tally()
+				owed := 2 - s.m.Peek(k).Remaining
+				forgotten := s.kept[k] - owed
+				if forgotten < 0 || forgotten > 2 {
+					return fmt.Errorf("%d permits were admitted, and %d are owed: a reset forgets 0 to 2", s.kept[k], owed)
+				}
+				s.Count("forgotten", uint64(forgotten))
+				return s.m.table.Invariants()
+			})
+		},
+	}.explore(t)
+}
+
+// Two goroutines are the first to need a rule: the key is under one limit, not two.
+func TestInterleaveNewRule(t *testing.T) {
+	k := at(0, 0)
+	wide := TokenBucket(Every(2*time.Hour), 3)
+	program{
+		name: "a rule never met", bound: interleave.Exhaustive, limit: slow(2),
+		provokes: []string{interleave.Waits, conversions, secondLooks},
+		setup: func(s *stage) {
+			s.take(k, 1)
+			s.most = 3
+			for range 2 {
+				s.Go(func() {
+					s.set(wide)
+					s.take(k, 1)
+				})
+			}
+			s.Check(func() error {
+				if r := s.m.rule.Load(); r.number != 1 {
+					return fmt.Errorf("the second limit has the number %d", r.number)
+				}
+				s.Count(secondLooks, 1)
+				return s.conserved()
+			})
+		},
+	}.explore(t)
+}

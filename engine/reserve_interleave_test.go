@@ -1,0 +1,134 @@
+//go:build interleave
+
+package engine
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/penstock-go/penstock/internal/interleave"
+	"github.com/penstock-go/penstock/internal/oracle"
+)
+
+const promised = "promises"
+
+// reserve takes a permit of key, or the promise of one, and writes down when it acts.
+func (s *stage) reserve(key int) *Reservation[int] {
+	r := s.m.Reserve(key, 1)
+	if !r.OK() {
+		panic(r.Err())
+	}
+	if r.booking.waits {
+		s.Count(promised, 1)
+	}
+	s.admitted[key] = append(s.admitted[key], oracle.Admission{At: r.at(), N: 1})
+	return r
+}
+
+// at is when a reservation acts.
+func (r *Reservation[K]) at() int64 {
+	if r.booking.waits {
+		return r.booking.at
+	}
+	return r.booking.main.at
+}
+
+// cancel gives up a reservation, which does not act then.
+func (s *stage) cancel(key int, r *Reservation[int]) {
+	if !r.Cancel() {
+		if r.booking.waits {
+			panic("too late to give up a promise, and time stands still")
+		}
+		return // granted at once, and the key's limit changed since
+	}
+	s.Count(givenBack, 1)
+	for i, a := range s.admitted[key] {
+		if a.At == r.at() {
+			s.admitted[key] = append(s.admitted[key][:i], s.admitted[key][i+1:]...)
+			return
+		}
+	}
+}
+
+// promisesKept checks the law on all that acts, two more reservations among it; and that no more than left
+// reservations stand before the first of these.
+func (s *stage) promisesKept(key, left int) error {
+	first := s.reserve(key)
+	s.reserve(key)
+	if most := int64(10 * left); first.at() > most {
+		return fmt.Errorf("the next permit acts at %d; it could at %d", first.at(), most)
+	}
+	return s.bounded()
+}
+
+// A promise is given up while another is made.
+func TestInterleaveReserveCancel(t *testing.T) {
+	k := at(0, 0)
+	program{
+		name: "reserve, cancel", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 1),
+		provokes: []string{promised, givenBack, interleave.Waits},
+		setup: func(s *stage) {
+			s.record(k, 1)
+			s.Go(func() { s.cancel(k, s.reserve(k)) })
+			s.Go(func() { s.reserve(k) })
+			s.Check(func() error { return s.promisesKept(k, 3) })
+		},
+	}.explore(t)
+}
+
+// All promises are given up: the next one is as if they had never been.
+func TestInterleaveCancelAll(t *testing.T) {
+	k := at(0, 0)
+	program{
+		name: "two reserve and cancel", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 1),
+		provokes: []string{promised, givenBack, interleave.Waits},
+		setup: func(s *stage) {
+			s.record(k, 1)
+			for range 2 {
+				s.Go(func() { s.cancel(k, s.reserve(k)) })
+			}
+			s.Check(func() error { return s.promisesKept(k, 1) })
+		},
+	}.explore(t)
+}
+
+// Takes pass beside a promise and its end, and the sweep.
+func TestInterleaveReserveSweep(t *testing.T) {
+	k := at(0, 0)
+	now := int64(0)
+	program{
+		name: "reserve, cancel, take, sweep", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 2),
+		now:      func(int) int64 { return now },
+		provokes: []string{promised, givenBack, interleave.FailedSwaps, interleave.Waits, drops, awaits},
+		setup: func(s *stage) {
+			now = 0
+			s.m.Allow(at(0, 1))
+			now = 20
+			s.record(k, 1)
+			s.Go(func() {
+				if r := s.reserve(k); r.booking.waits {
+					s.cancel(k, r)
+				}
+			})
+			s.Go(func() { s.record(k, 1) })
+			s.Go(func() { s.m.Sweep() })
+			s.Check(func() error { return s.promisesKept(k, 4) })
+		},
+	}.explore(t)
+}
+
+// The limit changes under a promise that is given up. A promise that is kept acts besides what the new
+// limit admits, so here all are given up.
+func TestInterleaveReserveLimit(t *testing.T) {
+	k := at(0, 0)
+	program{
+		name: "reserve, change of limit, cancel", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 1),
+		provokes: []string{promised, conversions, givenBack, interleave.Waits},
+		setup: func(s *stage) {
+			s.record(k, 1)
+			s.Go(func() { s.cancel(k, s.reserve(k)) })
+			s.Go(func() { s.set(TokenBucket(Every(10), 2)); s.record(k, 1) })
+			s.Check(func() error { return s.promisesKept(k, 4) })
+		},
+	}.explore(t)
+}

@@ -1,0 +1,172 @@
+package mutate
+
+// piece is a text of the core, found there once, and what it is replaced by.
+type piece struct{ from, to string }
+
+// broken is a rule of the core that is broken, and who catches it.
+type broken struct {
+	what   string // without the rule
+	file   string
+	pieces []piece
+	by     catcher
+}
+
+// catcher is a test. A program is one of docs/interleavings.md.
+type catcher struct {
+	kind kind
+	dir  string
+	test string
+}
+
+type kind string
+
+const (
+	program kind = "program"
+	fuzzing kind = "fuzz corpus"
+	oracles kind = "oracle"
+	stress  kind = "stress test"
+	unit    kind = "unit test"
+)
+
+func explored(test string) catcher { return catcher{program, "engine", "TestInterleave" + test} }
+
+const (
+	grow      = "sharded/grow.go"
+	table     = "sharded/table.go"
+	bucket    = "atomicstate/bucket.go"
+	swapMoved = "word := s.word.Swap(atomicstate.Moved)\n"
+)
+
+// breaks are what did not hold, once, in the core or in a model of it.
+var breaks = []broken{
+	{
+		"a charge is stored, not compared and swapped", "engine/allow.go",
+		[]piece{{"ok = slot.CompareAndSwap(word, next) // 6", "slot.Store(next)"}}, explored("TakeTake"),
+	},
+	{
+		"the lock is taken, and the key not looked up again", table,
+		[]piece{{"if own != nil && atomicstate.IsLive(word) {\n\t\treturn Retry", "if false && word != 0 {\n\t\treturn Retry"}, {"own, word := l.find(id)", "_, word := l.find(id)\n\tvar own *sched.Uint64"}}, explored("NewKey"),
+	},
+	{
+		"a new key is charged before the time at which it was forgotten", table,
+		[]piece{{"at = max(now, t.clock(), l.floor)", "at = max(now, t.clock())"}}, explored("ClocksApart"),
+	},
+	{
+		"a leaf that was replaced is inserted into", table,
+		[]piece{{"if l.replaced {\n\t\tt.counters.staleLeaves.Add(1)\n\t\treturn Retry, 0, 0", "if false {\n\t\treturn Retry, 0, 0"}}, explored("TwoSplitOne"),
+	},
+	{
+		"all words are copied, and frozen afterwards", grow,
+		[]piece{{swapMoved, "word := s.word.Load()\n"}, {"	t.keys.Add(-int64(dropped))\n", "	for i := range l.slots {\n		if s := &l.slots[i]; s.word.Load() != atomicstate.Empty {\n			s.word.Store(atomicstate.Moved)\n		}\n	}\n	t.keys.Add(-int64(dropped))\n"}},
+		explored("TakeSplit"),
+	},
+	{
+		"a word is read, and then frozen", grow,
+		[]piece{{swapMoved, "word := s.word.Load()\n\t\ts.word.Store(atomicstate.Moved)\n"}}, explored("TakeSplit"),
+	},
+	{
+		"a word is judged before it is frozen", grow,
+		[]piece{
+			{swapMoved, "judged := s.word.Load()\n\t\t" + swapMoved},
+			{"case t.law(limitOf(s.check)).EqualsNew(word, base, now):", "case atomicstate.IsLive(judged) && t.law(limitOf(s.check)).EqualsNew(judged, base, now):"},
+		}, explored("TakeSweepStep"),
+	},
+	{
+		"a leaf is published before the one that it replaces is frozen", grow,
+		[]piece{
+			{"fresh := newLeaf(l.depth, l.prefix) // before the first word is frozen\n", "fresh := newLeaf(l.depth, l.prefix)\n\tt.publish(fresh)\n"},
+			{"fresh.floor = floor\n\tt.publish(fresh)\n", "fresh.floor = floor\n"},
+		}, explored("TakeSweepStep"),
+	},
+	{
+		"the directory is written without its lock", "sharded/directory.go",
+		[]piece{{"func (t *Table) publish(leaves ...*leaf) {\n\tt.dirMu.Lock()\n\tdefer t.dirMu.Unlock()\n", "func (t *Table) publish(leaves ...*leaf) {\n"}}, explored("TwoSplits"),
+	},
+	{
+		"a doubling copies no entry but those that change", "sharded/directory.go",
+		[]piece{{"double.leaves[2*i].Store(l)\n", "double.leaves[2*i].Store(d.leaves[0].Load())\n"}}, explored("TwoSplits"),
+	},
+	{
+		"a call that meets a frozen word does not wait", table,
+		[]piece{{"l := t.dir.Load().leafOf(k.Hash)\n\tl.mu.Lock()\n\tl.mu.Unlock() //nolint:gocritic,staticcheck // the wait itself is the purpose\n", "_ = k\n"}}, explored("TakeSplit"),
+	},
+	{
+		"a call that has waited does not start again from the directory", "sharded/reserve.go",
+		[]piece{{"	for {\n\t\ts := t.lookupSlot(k)\n", "	for s := t.lookupSlot(k); ; {\n"}}, explored("ReserveSweep"),
+	},
+	{
+		"a limit is superseded by a store", table,
+		[]piece{{"old := other.word.Swap(atomicstate.Superseded)", "old := other.word.Load()\n\tother.word.Store(atomicstate.Superseded)"}}, explored("LimitForthAndBack"),
+	},
+	{
+		"usage carried to a smaller limit is cut at its burst", bucket,
+		[]piece{{"min(MaxDebt, scaleUp(", "min(b.capacity, scaleUp("}}, explored("LimitForthAndBack"),
+	},
+	{
+		"a limit is superseded in a leaf without room for the next", table,
+		[]piece{{"if own == nil && l.used >= maxUsed {", "if own == nil && l.used >= maxUsed && l.findOther(id) == nil {"}}, catcher{unit, "sharded", "TestConversionInAFullLeaf"},
+	},
+	{
+		"a slot is used again for another key", "sharded/leaf.go",
+		[]piece{{"if s.word.Load() == atomicstate.Empty {\n\t\t\ts.identity = id", "if w := s.word.Load(); w == atomicstate.Empty || w == atomicstate.Superseded {\n\t\t\ts.identity = id"}}, catcher{stress, "sharded", "TestStressConservation"},
+	},
+	{
+		"a superseded slot becomes live by anybody's swap", "engine/allow.go",
+		[]piece{{"for atomicstate.IsLive(word) {\n\t\t\tvar now", "for atomicstate.IsLive(word) || word == atomicstate.Superseded {\n\t\t\tvar now"}}, explored("TwoLimits"),
+	},
+	{
+		"a call that was refused by one key keeps what it took of the other", "engine/several.go",
+		[]piece{{"parts[j].of.giveBack(n, &done[j])", "_ = j"}}, explored("TakeAll"),
+	},
+	{
+		"permits are given back whole, whatever was earned since", bucket,
+		[]piece{{"	if now > act.At {\n\t\tdue = min(due, b.units(act.N)-b.earned(act.At, now))\n\t}\n", ""}}, catcher{oracles, "atomicstate", "TestWhatActsKeepsTheBound|TestRefundAfterTheWordCameBack|TestRefund"},
+	},
+	{
+		"permits are given back beyond a full bucket", bucket,
+		[]piece{{"due := min(b.units(n), debt)", "due := b.units(n)"}}, catcher{fuzzing, "fuzz", "Fuzz"},
+	},
+	{
+		"a promise is given up whole, though others came after it", "sharded/reserve.go",
+		[]piece{{"return promise.before, word == promise.after\n", "return promise.before, true\n"}}, explored("ReserveCancel"),
+	},
+	{
+		"a reset is counted before it", "sharded/giveback.go",
+		[]piece{
+			{"		t.epoch.Add(1) // after the load: a charge in between fails the swap, one before it is of an older epoch\n", ""},
+			{"	defer ledger.Unlock()\n\tfor {\n\t\ts := t.lookupSlot(k)", "	defer ledger.Unlock()\n\tt.epoch.Add(1)\n\tfor {\n\t\ts := t.lookupSlot(k)"},
+		}, explored("Reset"),
+	},
+	{
+		"the cap on keys is looked at, and then counted", table,
+		[]piece{{"if t.keys.CompareAndSwap(n, n+1) {\n\t\t\treturn true\n\t\t}", "t.keys.Add(1)\n\t\treturn true"}}, explored("CapOfTwoLeaves"),
+	},
+	{
+		"a log that was dropped is charged", "sharded/log_ring.go",
+		[]piece{{"	if r.dead() {\n\t\tr.mu.Unlock()\n\t\treturn d, false\n\t}\n", ""}}, explored("LogSweep"),
+	},
+	{
+		"a log stays where it is when its key gets a word", "engine/place.go",
+		[]piece{{"if g := p.logs.Load(); g != nil && !k.IsOverflow() {\n\t\treturn g.Evacuate(key, now)", "if g := p.logs.Load(); g == nil && !k.IsOverflow() {\n\t\treturn g.Evacuate(key, now)"}}, explored("LogMoves"),
+	},
+	{
+		"the sweep goes to rest without a last look", "evict/sweeper.go",
+		[]piece{{"if table.Len() > 0 && s.armed.CompareAndSwap(false, true) {", "if false {"}}, catcher{program, "evict", "TestInterleaveKickRun"},
+	},
+	{
+		"a clock that steps back earns", bucket,
+		[]piece{{"need := max(0, signed(word-at)) + n*b.unit", "need := signed(word-at) + n*b.unit"}}, catcher{fuzzing, "fuzz", "FuzzTransition"},
+	},
+	{
+		"what still owes a nanosecond's refill is forgotten", bucket,
+		[]piece{{"return high != 0 || earned >= uint64(debt)", "return high != 0 || earned+b.rate >= uint64(debt)"}}, catcher{fuzzing, "fuzz", "Fuzz"},
+	},
+	{
+		"the window before weighs a nanosecond less", "atomicstate/sliding_window.go",
+		[]piece{{"wantHigh, wantLow := bits.Mul64(uint64(c.prev), uint64(s.window-c.into))", "wantHigh, wantLow := bits.Mul64(uint64(c.prev), uint64(s.window-c.into-1))"}}, catcher{oracles, "atomicstate", "Oracle"},
+	},
+	{
+		"an event counts a nanosecond too short", "sharded/log_ring.go",
+		[]piece{{"return stamp > now || logAgeNanos(now, stamp) < window", "return stamp > now || logAgeNanos(now, stamp)+1 < window"}}, catcher{oracles, "sharded", "TestLogEqualsOracle"},
+	},
+}

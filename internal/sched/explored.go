@@ -1,0 +1,30 @@
+//go:build interleave
+
+package sched
+
+import (
+	"time"
+
+	"github.com/penstock-go/penstock/internal/interleave"
+)
+
+// Bool, and each type below it, is one whose operations are points.
+type (
+	Bool                       = interleave.Bool
+	Int64                      = interleave.Int64
+	Uint32                     = interleave.Uint32
+	Uint64                     = interleave.Uint64
+	Pointer[T any]             = interleave.Pointer[T]
+	Mutex                      = interleave.Mutex
+	Timer                      = interleave.Timer
+	MapOf[K comparable, V any] = interleave.MapOf[K, V]
+)
+
+// NewMapOf returns an empty map.
+func NewMapOf[K comparable, V any]() *MapOf[K, V] { return interleave.NewMapOf[K, V]() }
+
+// Since is the clock of the goroutine that is explored.
+func Since(origin time.Time) time.Duration { return interleave.Since(origin) }
+
+// AfterFunc sets a timer that the program runs.
+func AfterFunc(d time.Duration, f func()) *Timer { return interleave.AfterFunc(d, f) }
