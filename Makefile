@@ -10,6 +10,9 @@ GO         ?= go
 FUZZTIME   ?= 30s
 STRESSTIME ?= 60s
 BENCH      ?= .
+DURATION   ?= 1m
+REPORT     ?=
+NOTE       ?=
 COUNT      ?= 10
 BENCHTIME  ?=
 BENCHFLAGS ?=
@@ -35,7 +38,7 @@ help: ## Print this help
 	  /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Settings: FUZZTIME=$(FUZZTIME) STRESSTIME=$(STRESSTIME) BENCH=$(BENCH) COUNT=$(COUNT)' \
-	  'BENCHTIME=$(BENCHTIME) BENCHFLAGS=$(BENCHFLAGS)'
+	  'BENCHTIME=$(BENCHTIME) BENCHFLAGS=$(BENCHFLAGS) DURATION=$(DURATION) REPORT=$(REPORT)'
 
 .PHONY: test
 test: ## Run the tests of every module
@@ -80,6 +83,10 @@ stress: ## Run every stress test under the race detector for STRESSTIME
 .PHONY: paced
 paced: ## Let 50 waiters share 1,000 a second for 10 s, on the real clock of an idle machine
 	@PENSTOCK_PACED=10s $(GO) test -count=1 -v -run '^TestPacedWaiters$$' ./engine
+
+.PHONY: soak
+soak: ## Keep limiters under mixed load for DURATION and hold them to their laws; REPORT=stem keeps the report
+	@$(GO) run ./bench/soak -duration $(DURATION) $(if $(REPORT),-report '$(REPORT)') $(if $(NOTE),-note '$(NOTE)')
 
 .PHONY: vuln
 vuln: $(GOVULNCHECK) ## Look up known vulnerabilities (needs the vulnerability database)
