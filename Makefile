@@ -8,6 +8,7 @@
 
 GO         ?= go
 FUZZTIME   ?= 30s
+FUZZREPORT ?=
 STRESSTIME ?= 60s
 BENCH      ?= .
 DURATION   ?= 1m
@@ -71,8 +72,8 @@ api: ## Accept the present exported API of the core (internal/lint/testdata/api)
 ##@ Proof
 
 .PHONY: fuzz
-fuzz: ## Run every fuzz target for FUZZTIME
-	@$(EACH) '$(CURDIR)/scripts/fuzz.sh'
+fuzz: ## Run every fuzz target for FUZZTIME; FUZZREPORT=file adds a row for each to a table
+	@FUZZREPORT='$(abspath $(FUZZREPORT))' $(EACH) '$(CURDIR)/scripts/fuzz.sh'
 
 # One package at a time, so that each stress test has the processors to itself.
 .PHONY: stress
