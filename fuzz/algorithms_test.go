@@ -14,7 +14,7 @@ import (
 func (s *stream) algorithm() (engine.Limit, func() oracle.Model) {
 	which, n, tokens, per := s.small(7), s.small(12), s.small(6), time.Duration(1+s.small(64))
 	if s.small(4) == 0 {
-		per *= time.Second / 7
+		per = per * time.Second / 7 // longer, and uneven
 	}
 	r := engine.Rate{Tokens: tokens, Per: per}
 	bucket := func() oracle.Model { return oracle.NewTokenBucket(tokens, per, n) }
@@ -36,7 +36,9 @@ func (s *stream) algorithm() (engine.Limit, func() oracle.Model) {
 }
 
 // timeOf is the time at which a limiter decides a call for now, latest being the largest so far.
-func timeOf(now, latest int64) int64 { return max(latest, min(max(now, math.MinInt64+1), math.MaxInt64-1)) }
+func timeOf(now, latest int64) int64 {
+	return max(latest, min(max(now, math.MinInt64+1), math.MaxInt64-1))
+}
 
 // FuzzAlgorithms: every algorithm answers any sequence of calls as its model does, in every field,
 // with time that leaps and steps back, sweeps and resets.

@@ -41,7 +41,8 @@ func FuzzSeveral(f *testing.F) {
 				models[i] = append(models[i], fresh())
 			}
 			limiters[i] = engine.Must[int64](limits[0], engine.WithAlso(limits[1:]...))
-			defer limiters[i].Close()
+			l := limiters[i]
+			defer l.Close()
 			every = append(every, models[i]...)
 		}
 		now, latest := int64(s.next()>>2), int64(math.MinInt64)
