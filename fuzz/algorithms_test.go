@@ -14,7 +14,7 @@ import (
 func (s *stream) algorithm() (engine.Limit, func() oracle.Model) {
 	which, n, tokens, per := s.small(7), s.small(12), s.small(6), time.Duration(1+s.small(64))
 	if s.small(4) == 0 {
-		per = per * time.Second / 7 // longer, and uneven
+		per *= 142_857_142 // longer, and uneven
 	}
 	r := engine.Rate{Tokens: tokens, Per: per}
 	bucket := func() oracle.Model { return oracle.NewTokenBucket(tokens, per, n) }

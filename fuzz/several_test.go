@@ -41,8 +41,7 @@ func FuzzSeveral(f *testing.F) {
 				models[i] = append(models[i], fresh())
 			}
 			limiters[i] = engine.Must[int64](limits[0], engine.WithAlso(limits[1:]...))
-			l := limiters[i]
-			defer l.Close()
+			t.Cleanup(func() { _ = limiters[i].Close() })
 			every = append(every, models[i]...)
 		}
 		now, latest := int64(s.next()>>2), int64(math.MinInt64)
