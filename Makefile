@@ -11,6 +11,7 @@ FUZZTIME   ?= 30s
 FUZZREPORT ?=
 STRESSTIME ?= 60s
 BENCH      ?= .
+HISTORIES  ?= 5000
 DURATION   ?= 1m
 REPORT     ?=
 NOTE       ?=
@@ -39,7 +40,7 @@ help: ## Print this help
 	  /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Settings: FUZZTIME=$(FUZZTIME) STRESSTIME=$(STRESSTIME) BENCH=$(BENCH) COUNT=$(COUNT)' \
-	  'BENCHTIME=$(BENCHTIME) BENCHFLAGS=$(BENCHFLAGS) DURATION=$(DURATION) REPORT=$(REPORT)'
+	  'BENCHTIME=$(BENCHTIME) BENCHFLAGS=$(BENCHFLAGS) HISTORIES=$(HISTORIES) DURATION=$(DURATION) REPORT=$(REPORT)'
 
 .PHONY: test
 test: ## Run the tests of every module
@@ -84,6 +85,10 @@ stress: ## Run every stress test under the race detector for STRESSTIME
 .PHONY: paced
 paced: ## Let 50 waiters share 1,000 a second for 10 s, on the real clock of an idle machine
 	@PENSTOCK_PACED=10s $(GO) test -count=1 -v -run '^TestPacedWaiters$$' ./engine
+
+.PHONY: linear
+linear: ## Check that HISTORIES of calls at once come out as some order of them
+	@cd fuzz/linear && PENSTOCK_HISTORIES=$(HISTORIES) $(GO) test -count=1 -v -timeout 24h -run '^TestLinearizable$$' .
 
 .PHONY: soak
 soak: ## Keep limiters under mixed load for DURATION and hold them to their laws; REPORT=stem keeps the report
