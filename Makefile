@@ -94,6 +94,26 @@ linear: ## Check that HISTORIES of calls at once come out as some order of them
 soak: ## Keep limiters under mixed load for DURATION and hold them to their laws; REPORT=stem keeps the report
 	@$(GO) run ./bench/soak -duration $(DURATION) $(if $(REPORT),-report '$(REPORT)') $(if $(NOTE),-note '$(NOTE)')
 
+# The packages that a decision passes through, and what proves them.
+CORE := ./atomicstate ./sharded ./evict ./engine/... ./fair ./store ./store/hybrid ./fuzz ./internal/oracle
+
+# 386 runs on amd64 as it is, without cgo, and shows what 32-bit words and their alignment break. One
+# processor takes turns where many collide; GOGC=1 collects all the time.
+.PHONY: portable
+portable: ## Build and vet every module for 386, arm64 and s390x, and run the tests as other machines would
+	@$(EACH) '$(CURDIR)/scripts/portable.sh'
+	GOARCH=386 CGO_ENABLED=0 $(GO) test $(CORE)
+	GOMAXPROCS=1 $(GO) test -count=1 $(CORE)
+	GOMAXPROCS=2 $(GO) test -count=1 $(CORE)
+	GOMAXPROCS=16 $(GO) test -count=1 $(CORE)
+	GOGC=1 $(GO) test -count=1 $(CORE)
+
+.PHONY: portable-short
+portable-short: ## The part of portable that a merge has to pass: the root module
+	@./scripts/portable.sh
+	GOARCH=386 CGO_ENABLED=0 $(GO) test -short $(CORE)
+	GOMAXPROCS=1 GOGC=1 $(GO) test -short -count=1 ./atomicstate ./sharded ./evict ./engine/...
+
 .PHONY: vuln
 vuln: $(GOVULNCHECK) ## Look up known vulnerabilities (needs the vulnerability database)
 	@$(EACH) '$(GOVULNCHECK) ./...'
