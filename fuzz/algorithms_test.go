@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -40,12 +41,25 @@ func timeOf(now, latest int64) int64 {
 	return max(latest, min(max(now, math.MinInt64+1), math.MaxInt64-1))
 }
 
+// noise is a seed of random bytes, the same for the same number.
+func noise(seed uint64, size int) []byte {
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	data := make([]byte, size)
+	for i := range data {
+		data[i] = byte(rnd.Uint32())
+	}
+	return data
+}
+
 // FuzzAlgorithms: every algorithm answers any sequence of calls as its model does, in every field,
 // with time that leaps and steps back, sweeps and resets.
 func FuzzAlgorithms(f *testing.F) {
 	for which := range byte(7) {
 		f.Add([]byte{which, 5, 3, 17, 1, 9, 0, 0, 0, 0, 0, 0, 0, 3, 2, 1, 5, 3, 4, 1, 9, 2, 2, 2, 1, 3, 0, 1, 0, 8, 2, 2, 1, 1})
 		f.Add([]byte{which, 2, 1, 7, 0, 0, 0, 0, 0, 0, 0, 0, 128, 1, 1, 1, 1, 3, 1, 1, 1, 0, 3, 2, 1, 1, 255, 255, 255, 255, 255, 255, 255, 255, 1, 1})
+	}
+	for seed := range uint64(16) {
+		f.Add(noise(seed, 400))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := stream(data)

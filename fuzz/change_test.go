@@ -39,6 +39,17 @@ func (k changing) owed(now int64) uint64 {
 	return k.debt - min(k.debt, earned)
 }
 
+// reset is how long it takes to earn back what is owed.
+func (k changing) reset() time.Duration {
+	switch {
+	case k.debt == 0:
+		return 0
+	case k.limit.tokens == 0:
+		return engine.Never
+	}
+	return time.Duration((k.debt + k.limit.tokens - 1) / k.limit.tokens)
+}
+
 // take charges n permits under the limit b, to which the key is carried first.
 func (k changing) take(b bucket, now int64, n uint64) (next changing, allowed bool) {
 	debt := uint64(0)
@@ -66,6 +77,9 @@ func FuzzChange(f *testing.F) {
 	f.Add([]byte("\x00\x10\x00\x01\x20\x01\x02\x01\x00\x05\x03\x02\x01\x04\x07\x00\xff"))
 	f.Add([]byte("the quick brown fox jumps over the lazy dog, and again, and again, and again"))
 	f.Add([]byte{6, 255, 2, 6, 255, 2, 6, 255, 2, 1, 1, 6, 255, 1, 2, 6, 255, 1, 0, 9, 3, 6, 255, 1, 1, 4, 6, 255, 1})
+	for seed := range uint64(8) {
+		f.Add(noise(seed, 300))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l := engine.Must[int64](buckets[0].limit())
 		defer l.Close()
@@ -75,8 +89,9 @@ func FuzzChange(f *testing.F) {
 			k, known := model[key]
 			k.unknown = !known
 			next, allowed := k.take(present, now, n)
-			if l.TakeAt(time.Duration(now), key, int64(n)).Allowed != allowed { // most calls are made here: no reflection
-				t.Fatalf("key %d at %d: %d of %+v: want %t", key, now, n, k, allowed)
+			d := l.TakeAt(time.Duration(now), key, int64(n))
+			if d.Allowed != allowed || d.ResetAfter != next.reset() { // most calls are made here: no reflection
+				t.Fatalf("key %d at %d: %d of %+v: %+v, want %t and then %+v", key, now, n, k, d, allowed, next)
 			}
 			if allowed || known {
 				model[key] = next

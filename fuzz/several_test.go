@@ -28,6 +28,9 @@ func jointly(models []oracle.Model, now, n int64) (allowed bool, retry int64) {
 func FuzzSeveral(f *testing.F) {
 	f.Add([]byte("\x02\x01\x00\x05\x03\x11\x01\x04\x03\x03\x21\x01\x06\x04\x02\x09\x01\x01\x02\x02\x07\x01 and then some calls of them"))
 	f.Add([]byte("\x00\x00\x06\x05\x03\x11\x01\x05\x03\x03\x21\x01 the quick brown fox jumps over the lazy dog"))
+	for seed := range uint64(16) {
+		f.Add(noise(seed, 400))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := stream(data)
 		var limiters [2]*engine.Limiter[int64]
@@ -48,7 +51,7 @@ func FuzzSeveral(f *testing.F) {
 		for len(s) > 0 {
 			now = step(&s, now, 64)
 			latest = timeOf(now, latest)
-			n, who := s.small(8), s.small(6)
+			n, who := s.small(4), s.small(6)
 			asked := every
 			var d engine.Decision
 			if who < 2 {
