@@ -21,7 +21,7 @@ func histories(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("PENSTOCK_HISTORIES")
 	if text == "" {
-		return 200
+		return 80
 	}
 	n, err := strconv.Atoi(text)
 	require.NoError(t, err, "PENSTOCK_HISTORIES")
@@ -31,7 +31,7 @@ func histories(t *testing.T) int {
 // TestLinearizable makes histories until enough have met contention, and finds none that no order
 // explains.
 func TestLinearizable(t *testing.T) {
-	all := subjects()
+	all := subjects(time.Microsecond)
 	each := (histories(t) + len(all) - 1) / len(all)
 	for _, s := range all {
 		t.Run(s.name, func(t *testing.T) { checkSubject(t, s, each) })
@@ -118,7 +118,7 @@ func TestBrokenLimitersAreFound(t *testing.T) {
 			return answer{decision: d}, 0
 		},
 	} {
-		for _, s := range subjects() {
+		for _, s := range subjects(time.Hour) {
 			m, err := modelOf(s.limit)
 			require.NoError(t, err)
 			require.True(t, found(t, s, m, do), "%s, under %s", name, s.name)

@@ -20,19 +20,19 @@ var (
 	everyKind      = append([]kind{reserve, reserve, cancel, cancel}, withoutReserve...)
 )
 
-// subjects returns every algorithm, with limits that a history of some microseconds exhausts and
-// refills.
-func subjects() []subject {
-	uneven := engine.Rate{Tokens: 3, Per: 7 * time.Microsecond}
+// subjects returns every algorithm, with limits that a few calls exhaust and that some units of time
+// refill: of microseconds within a history, of hours not.
+func subjects(unit time.Duration) []subject {
+	uneven := engine.Rate{Tokens: 3, Per: 7 * unit}
 	return []subject{
 		{"token bucket", engine.TokenBucket(uneven, 6), everyKind},
 		{"token bucket, slow", engine.TokenBucket(engine.PerSecond(10), 40), everyKind},
 		{"GCRA", engine.GCRA(uneven, 3), everyKind},
 		{"leaky bucket", engine.LeakyBucket(uneven, 9), everyKind},
 		{"leaky queue", engine.LeakyQueue(uneven, 8), withoutReserve},
-		{"fixed window", engine.FixedWindow(8, 10*time.Microsecond), everyKind},
-		{"sliding window", engine.SlidingWindow(8, 10*time.Microsecond), everyKind},
-		{"sliding log", engine.SlidingLog(8, 10*time.Microsecond), withoutReserve},
+		{"fixed window", engine.FixedWindow(8, 10*unit), everyKind},
+		{"sliding window", engine.SlidingWindow(8, 10*unit), everyKind},
+		{"sliding log", engine.SlidingLog(8, 10*unit), withoutReserve},
 	}
 }
 
