@@ -159,12 +159,12 @@ func resolve(operations []porcupine.Operation, times []int64) {
 }
 
 // settledBefore returns a time that the limiter's was not before at now: the beginning of the latest
-// call that had read the clock and ended by then. Before the first it is the first reading there is.
+// call that had read the clock and ended by then (a cancellation of what was refused does not read it). Before the first it is the first reading there is.
 func settledBefore(operations []porcupine.Operation, now int64, times []int64) int64 {
 	settled := times[0]
 	for _, op := range operations {
 		k := op.Input.(call).kind //nolint:errcheck // there is nothing else in it
-		if op.Return < now && k != refund && k != reset {
+		if op.Return < now && k != refund && k != reset && k != cancel {
 			settled = max(settled, op.Call)
 		}
 	}
