@@ -8,8 +8,13 @@
 
 GO         ?= go
 FUZZTIME   ?= 30s
+FUZZREPORT ?=
 STRESSTIME ?= 60s
 BENCH      ?= .
+HISTORIES  ?= 5000
+DURATION   ?= 1m
+REPORT     ?=
+NOTE       ?=
 COUNT      ?= 10
 BENCHTIME  ?=
 BENCHFLAGS ?=
@@ -36,7 +41,7 @@ help: ## Print this help
 	  /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Settings: FUZZTIME=$(FUZZTIME) STRESSTIME=$(STRESSTIME) BENCH=$(BENCH) COUNT=$(COUNT)' \
-	  'BENCHTIME=$(BENCHTIME) BENCHFLAGS=$(BENCHFLAGS)'
+	  'BENCHTIME=$(BENCHTIME) BENCHFLAGS=$(BENCHFLAGS) HISTORIES=$(HISTORIES) DURATION=$(DURATION) REPORT=$(REPORT)'
 
 .PHONY: test
 test: ## Run the tests of every module
@@ -69,8 +74,8 @@ api: ## Accept the present exported API of the core (internal/lint/testdata/api)
 ##@ Proof
 
 .PHONY: fuzz
-fuzz: ## Run every fuzz target for FUZZTIME
-	@$(EACH) '$(CURDIR)/scripts/fuzz.sh'
+fuzz: ## Run every fuzz target for FUZZTIME; FUZZREPORT=file adds a row for each to a table
+	@FUZZREPORT='$(abspath $(FUZZREPORT))' $(EACH) '$(CURDIR)/scripts/fuzz.sh'
 
 # One package at a time, so that each stress test has the processors to itself.
 .PHONY: stress
@@ -85,6 +90,34 @@ interleave: ## Run the core's small concurrent programs under every order of the
 .PHONY: paced
 paced: ## Let 50 waiters share 1,000 a second for 10 s, on the real clock of an idle machine
 	@PENSTOCK_PACED=10s $(GO) test -count=1 -v -run '^TestPacedWaiters$$' ./engine
+
+.PHONY: linear
+linear: ## Check that HISTORIES of calls at once come out as some order of them
+	@cd fuzz/linear && PENSTOCK_HISTORIES=$(HISTORIES) $(GO) test -count=1 -v -timeout 24h -run '^TestLinearizable$$' .
+
+.PHONY: soak
+soak: ## Keep limiters under mixed load for DURATION and hold them to their laws; REPORT=stem keeps the report
+	@$(GO) run ./bench/soak -duration $(DURATION) $(if $(REPORT),-report '$(REPORT)') $(if $(NOTE),-note '$(NOTE)')
+
+# The packages that a decision passes through, and what proves them.
+CORE := ./atomicstate ./sharded ./evict ./engine/... ./fair ./store ./store/hybrid ./fuzz ./internal/oracle
+
+# 386 runs on amd64 as it is, without cgo, and shows what 32-bit words and their alignment break. One
+# processor takes turns where many collide; GOGC=1 collects all the time.
+.PHONY: portable
+portable: ## Build and vet every module for 386, arm64 and s390x, and run the tests as other machines would
+	@$(EACH) '$(CURDIR)/scripts/portable.sh'
+	GOARCH=386 CGO_ENABLED=0 $(GO) test $(CORE)
+	GOMAXPROCS=1 $(GO) test -count=1 $(CORE)
+	GOMAXPROCS=2 $(GO) test -count=1 $(CORE)
+	GOMAXPROCS=16 $(GO) test -count=1 $(CORE)
+	GOGC=1 $(GO) test -count=1 $(CORE)
+
+.PHONY: portable-short
+portable-short: ## The part of portable that a merge has to pass, on the root module
+	@VETTED=386 ./scripts/portable.sh
+	GOARCH=386 CGO_ENABLED=0 $(GO) test -short ./atomicstate ./sharded ./evict ./engine ./fuzz
+	GOMAXPROCS=1 GOGC=1 $(GO) test -short -count=1 ./atomicstate ./evict ./engine
 
 .PHONY: vuln
 vuln: $(GOVULNCHECK) ## Look up known vulnerabilities (needs the vulnerability database)

@@ -38,7 +38,7 @@ func TestReserveInAWindowOfAnAge(t *testing.T) {
 	require.EqualValues(t, 100, wait)
 	_, wait, ok = f.Reserve(word, -100, 1)
 	require.False(t, ok)
-	require.EqualValues(t, math.MaxInt64, wait)
+	require.Equal(t, int64(math.MaxInt64), wait)
 }
 
 // TestLeavingAQueueOfManyANanosecond: turns are whole nanoseconds; the one behind is still behind.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/bench"
+	"github.com/stretchr/testify/require"
 )
 
 // TestQuantilesAgainstSort compares every quantile with the sorted values:
@@ -62,4 +63,21 @@ func TestHistogramEdges(t *testing.T) {
 			t.Errorf("the median of %d alone is %d", value, got)
 		}
 	}
+}
+
+func TestHistogramAdd(t *testing.T) {
+	var a, b bench.Histogram
+	for _, value := range []uint64{1, 5, 1000} {
+		a.Record(value)
+	}
+	for _, value := range []uint64{7, 1 << 40} {
+		b.Record(value)
+	}
+	a.Add(&b)
+	require.Equal(t, uint64(5), a.Total())
+	require.Equal(t, uint64(1<<40), a.Max())
+	require.Equal(t, uint64(7), a.Quantile(0.6))
+	a.Reset()
+	require.Zero(t, a.Total())
+	require.Zero(t, a.Quantile(1))
 }

@@ -78,11 +78,14 @@ func (m *logModel) take(limit LogLimit, n, now int64) LogDecision {
 	return d
 }
 
+// refund takes n permits of the time at off, if they count at now. It drops nothing else: now is seen
+// by nobody, and what does not count then does at a call of an earlier time.
 func (m *logModel) refund(at, n, now int64) bool {
+	from := len(m.stamps) - len(m.counting(now))
 	var kept []int64
 	held := int64(0)
-	for _, s := range m.counting(now) {
-		if s == at && held < n {
+	for i, s := range m.stamps {
+		if i >= from && s == at && held < n {
 			held++
 		} else {
 			kept = append(kept, s)
