@@ -219,27 +219,3 @@ func (w *booker[K]) chargeOne(i int, at int64) (done bool) {
 	c.charged = done
 	return done
 }
-
-// touch makes the key known to the rule that has nothing for it yet, by a take that is given back at
-// once.
-func (w *booker[K]) touch() error {
-	m, i := w.limiter, w.missing
-	p, r := m.ruleAt(w.main, i)
-	d, rc := m.takeOne(p, r, w.key, w.n, readClock)
-	if d.Allowed {
-		m.refundOne(p, w.key, w.n, w.n, rc)
-	}
-	home := m.hasher.Key(w.key)
-	switch {
-	case d.RetryAfter == Never:
-		return &WaitError{Err: ErrNever, Asked: w.n, Wait: Never}
-	case rc.from == fromNobody && !d.Allowed:
-		return &WaitError{Err: ErrNoRoom, Asked: w.n, Wait: d.RetryAfter}
-	case rc.from == fromNobody:
-		w.free[i] = true
-	case rc.from == fromOverflow:
-		home = sharded.Overflow
-	}
-	w.booking.claim(i).key = home.WithRule(p.index)
-	return nil
-}

@@ -19,7 +19,7 @@ type Move func(now int64) (used int64, ok bool)
 func (t *Table) settle(l *leaf, own *sched.Uint64, id identity, used, now, n int64) (Outcome, uint64, int64) {
 	law := t.law(limitOf(id.check))
 	word, outcome := law.Carry(atomicstate.Usage{Units: uint64(used), PerPermit: 1}, now), Denied
-	if next, ok := law.Take(word, now, n); ok {
+	if next, ok := takeOrNone(law, word, now, n); ok {
 		word, outcome = next, Charged
 	}
 	l.put(own, id, word)

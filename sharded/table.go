@@ -102,10 +102,11 @@ const (
 )
 
 // Insert handles a key without a live word under its limit: a new key, or one whose word
-// belongs to another limit, whose usage is carried over. It charges n >= 1 permits at the
+// belongs to another limit, whose usage is carried over. It charges n >= 0 permits at the
 // latest of now, the clock, and the time at which the leaf last forgot a key; it returns
 // what the key's word is now and that time. A denied call makes no slot for a new key. The
-// cap does not apply to an overflow key.
+// cap does not apply to an overflow key. n == 0 makes a slot and charges nothing: a sweep may
+// forget it at once.
 //
 // move, if not nil, is asked under the leaf's lock whether the key lives elsewhere (in a table
 // of logs); if it does, it leaves there and its usage is carried into the word.
@@ -178,7 +179,7 @@ func (t *Table) convert(ledger *Ledger, l *leaf, other *slot, own *sched.Uint64,
 	from, law := t.law(limitOf(other.check)), t.law(limitOf(id.check))
 	word, outcome := atomicstate.Convert(from, old, law, now), Denied
 	t.tell(ledger, id.key(), now, law.Usage(word, now).Permits() < from.Usage(old, now).Permits())
-	if next, ok := law.Take(word, now, n); ok {
+	if next, ok := takeOrNone(law, word, now, n); ok {
 		word, outcome = next, Charged
 	}
 	l.retryForget = math.MinInt64 // the new limit may earn faster
@@ -193,7 +194,7 @@ func (t *Table) convert(ledger *Ledger, l *leaf, other *slot, own *sched.Uint64,
 func (t *Table) add(l *leaf, own *sched.Uint64, id identity, now, n int64) (Outcome, uint64, int64) {
 	law := t.law(limitOf(id.check))
 	fresh := law.Fresh(now)
-	word, ok := law.Take(fresh, now, n)
+	word, ok := takeOrNone(law, fresh, now, n)
 	if !ok {
 		return Denied, fresh, now
 	}
@@ -204,6 +205,14 @@ func (t *Table) add(l *leaf, own *sched.Uint64, id identity, now, n int64) (Outc
 	l.put(own, id, word)
 	t.counters.inserts.Add(1)
 	return Charged, word, now
+}
+
+// takeOrNone takes n >= 0 permits.
+func takeOrNone(law atomicstate.Law, word uint64, now, n int64) (next uint64, ok bool) {
+	if n == 0 {
+		return word, true
+	}
+	return law.Take(word, now, n)
 }
 
 // tell tells the ledger of k, or whoever made one since, that the key's limit has changed at now: its

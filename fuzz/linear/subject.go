@@ -29,7 +29,7 @@ func subjects(unit time.Duration) []subject {
 		{"token bucket, slow", engine.TokenBucket(engine.PerSecond(10), 40), everyKind},
 		{"GCRA", engine.GCRA(uneven, 3), everyKind},
 		{"leaky bucket", engine.LeakyBucket(uneven, 9), everyKind},
-		{"leaky queue", engine.LeakyQueue(uneven, 8), withoutReserve},
+		{"leaky queue", engine.LeakyQueue(uneven, 8), everyKind},
 		{"fixed window", engine.FixedWindow(8, 10*unit), everyKind},
 		{"sliding window", engine.SlidingWindow(8, 10*unit), everyKind},
 		{"sliding log", engine.SlidingLog(8, 10*unit), withoutReserve},
