@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,7 +24,7 @@ const partsBatch = 1024
 //	line-ns    its compare-and-swap on a random line: the floor without its
 //	           clock, less key and fingerprint
 //
-// What a step adds can be negative: the processor overlaps steps. One op is a
+// All are medians over the batches. What a step adds can be negative: the processor overlaps steps. One op is a
 // decision of each kind; ns/op is allow-ns.
 func BenchmarkParts(b *testing.B) {
 	for _, count := range counts(b) {
@@ -75,14 +76,14 @@ func (p *parts) measure(b *testing.B) {
 	for i := range keys {
 		keys[i] = bench.NewKeys(p.count, bench.KeySize, uint64(i)+1)
 	}
-	spent := map[string]time.Duration{}
+	spent := map[string][]float64{} // nanoseconds a decision, by batch
 	b.ResetTimer()
 	for left := b.N; left > 0; left -= partsBatch {
 		n := min(left, partsBatch)
 		for i, run := range p.runs {
 			start := time.Now()
 			done := run(keys[i], n)
-			spent[p.names[i]] += time.Since(start)
+			spent[p.names[i]] = append(spent[p.names[i]], float64(time.Since(start))/float64(n))
 			if done != n {
 				b.Fatalf("%s went through %d of %d times", p.names[i], done, n)
 			}
@@ -92,8 +93,11 @@ func (p *parts) measure(b *testing.B) {
 	p.report(b, spent)
 }
 
-func (p *parts) report(b *testing.B, spent map[string]time.Duration) {
-	each := func(name string) float64 { return float64(spent[name]) / float64(b.N) }
+func (p *parts) report(b *testing.B, spent map[string][]float64) {
+	each := func(name string) float64 {
+		slices.Sort(spent[name])
+		return spent[name][len(spent[name])/2]
+	}
 	before := 0.0
 	for _, name := range p.names {
 		switch name {

@@ -12,4 +12,16 @@
 //   - Nothing is tuned against the rival: its options are those that its own
 //     documentation recommends for many keys, and where it offers several, each
 //     gets a row.
+//   - What a rival cannot do is in the Lacks of its subject, with the reason, which
+//     is printed in the place of the rows. Answers are counted and checked like
+//     everyone's: TestAdapters, and each row.
+//
+// A limiter that gives back a whole burst at once (go-limiter, ulule, failsafe-go)
+// or counts by windows (httprate) gets the window in which the limit earns its
+// burst; the decisions that the rows demand are the same.
+//
+// Not here: tollbooth v8, which no proxy serves (v7 is), and gubernator, whose
+// algorithms are not exported: they are reached through a pool of workers by
+// channels, with requests of its protocol, and its module brings the clients of
+// etcd and Kubernetes.
 package compare
