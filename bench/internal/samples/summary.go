@@ -18,7 +18,11 @@ type Summary struct {
 }
 
 // Summarize returns the median of values, which it leaves as they are.
-func Summarize(values []float64) Summary {
+func Summarize(values []float64) Summary { return SummarizeAt(values, confidence) }
+
+// SummarizeAt is Summarize with another confidence, above 0 and below 1. Too few
+// samples for it leave the interval open.
+func SummarizeAt(values []float64, confidence float64) Summary {
 	thresholds := benchmath.DefaultThresholds
 	sample := benchmath.NewSample(slices.Clone(values), &thresholds)
 	s := benchmath.AssumeNothing.Summary(sample, confidence)
