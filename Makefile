@@ -104,7 +104,7 @@ bench-gate: ## Fail if a call is slower than at BASE, a revision, by ratios to t
 	@$(GO) run ./bench/gate -base '$(BASE)' $(GATEFLAGS)
 
 .PHONY: bench-compare
-bench-compare: ## Measure everything beside other libraries, ROUNDS times (hours; goes on where it stopped; FILTER=regexp of groups)
+bench-compare: ## Measure everything beside other libraries, ROUNDS times (hours; goes on where it stopped; FILTER=group)
 	@./scripts/bench-compare.sh
 
 .PHONY: docs-performance
