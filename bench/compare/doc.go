@@ -20,8 +20,8 @@
 // or counts by windows (httprate) gets the window in which the limit earns its
 // burst; the decisions that the rows demand are the same.
 //
-// Not here: tollbooth v8, which no proxy serves (v7 is), and gubernator, whose
-// algorithms are not exported: they are reached through a pool of workers by
-// channels, with requests of its protocol, and its module brings the clients of
-// etcd and Kubernetes.
+// Of each rival it is the newest version that could be had as a module when its
+// adapter was written. Not here is gubernator: its algorithms are not exported, but
+// reached through a pool of workers by channels, with requests of its protocol,
+// and its module brings the clients of etcd and Kubernetes.
 package compare

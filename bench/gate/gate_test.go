@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"math/rand/v2"
 	"testing"
@@ -159,7 +158,7 @@ func TestBadUsage(t *testing.T) {
 		"no such revision!": {"-base", "no such revision!"},
 	} {
 		var stdout, stderr bytes.Buffer
-		require.Equal(t, exitError, run(context.Background(), args, &stdout, &stderr), fault)
+		require.Equal(t, exitError, run(t.Context(), args, &stdout, &stderr), fault)
 		require.Contains(t, stderr.String(), fault)
 	}
 }

@@ -90,7 +90,7 @@ func (c counter) perCall(ctx context.Context, binary, row string) (float64, erro
 // without a collection or preemption by signals, which some emulators do not bear.
 func (c counter) run(ctx context.Context, program string, args ...string) (int64, error) {
 	all := append(append([]string{}, c.args...), program)
-	command := exec.CommandContext(ctx, c.name, append(all, args...)...)
+	command := exec.CommandContext(ctx, c.name, append(all, args...)...) //nolint:gosec // one of the counters, on a binary built here
 	command.Env = append(os.Environ(), "GOGC=off", "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "PENSTOCK_BENCH_KEYS="+countedKeys)
 	printed, err := command.CombinedOutput()
 	if err != nil {

@@ -110,8 +110,11 @@ func runRounds(ctx context.Context, opts options, base, head *revision, progress
 }
 
 func (r *revision) run(ctx context.Context, opts options) error {
-	run := exec.CommandContext(ctx, r.binary, "-test.run", "^$", "-test.bench", "^BenchmarkGate$", "-test.cpu", "1",
-		"-test.benchtime", opts.benchtime, "-test.timeout", "0")
+	args := []string{
+		"-test.run", "^$", "-test.bench", "^BenchmarkGate$", "-test.cpu", "1",
+		"-test.benchtime", opts.benchtime, "-test.timeout", "0",
+	}
+	run := exec.CommandContext(ctx, r.binary, args...) //nolint:gosec // a binary built here
 	run.Dir = filepath.Dir(r.binary)
 	run.Env = append(os.Environ(), "PENSTOCK_BENCH_KEYS="+opts.keys)
 	printed, err := run.CombinedOutput()
@@ -141,7 +144,7 @@ func judgeFiles(opts options, base, head string) (*report, error) {
 
 // command runs a program in folder and returns what it printed; its error has that.
 func command(ctx context.Context, folder, name string, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, name, args...)
+	c := exec.CommandContext(ctx, name, args...) //nolint:gosec // the names are constants
 	c.Dir = folder
 	c.Env = append(os.Environ(), "GOWORK=off")
 	var stdout, stderr bytes.Buffer

@@ -56,7 +56,8 @@ func newReport(base, head []*samples.Row, threshold float64) (*report, error) {
 		}
 		before := base[at]
 		if len(before.Values) != len(after.Values) {
-			return nil, fmt.Errorf("%s: %d rounds of base, %d of head: every round must run both", after.Name(), len(before.Values), len(after.Values))
+			return nil, fmt.Errorf("%s: %d rounds of base, %d of head: every round must run both",
+				after.Name(), len(before.Values), len(after.Values))
 		}
 		rep.rows = append(rep.rows, &comparison{
 			name: after.Name(), base: samples.Summarize(before.Values), head: samples.Summarize(after.Values),

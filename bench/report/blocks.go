@@ -19,7 +19,8 @@ func fill(text string, blocks map[string]string) (string, error) {
 		names := marker.FindStringSubmatch(old)
 		block, known := blocks[names[1]]
 		if !known || names[1] != names[2] {
-			err = fmt.Errorf("the marker %q to %q: want one of %s, the same at both ends", names[1], names[2], strings.Join(namesOf(blocks), ", "))
+			err = fmt.Errorf("the marker %q to %q: want one of %s, the same at both ends",
+				names[1], names[2], strings.Join(namesOf(blocks), ", "))
 			return old
 		}
 		return fmt.Sprintf("<!-- begin: %s -->\n%s<!-- end: %s -->", names[1], block, names[1])
@@ -50,16 +51,18 @@ func tables() map[string]table {
 		"allow-1": {base: "Allow", units: ns, column: "keys", procs: 1}, "allow-2": {base: "Allow", units: ns, column: "keys", procs: 2},
 		"deny-1": {base: "Deny", units: ns, column: "keys", procs: 1}, "deny-2": {base: "Deny", units: ns, column: "keys", procs: 2},
 		"zipf-1": {base: "Zipf", units: ns, column: "keys", procs: 1}, "zipf-2": {base: "Zipf", units: ns, column: "keys", procs: 2},
-		"zipf-deny-1": {base: "ZipfDeny", units: ns, column: "keys", procs: 1},
-		"hot-1":       {base: "Hot", units: ns, column: "goroutines", procs: 1}, "hot-2": {base: "Hot", units: ns, column: "goroutines", procs: 2},
-		"latency-1k": {base: "Latency", units: quantiles, procs: 1, fixed: at("1k")},
-		"latency-1m": {base: "Latency", units: quantiles, procs: 1, fixed: at("1M")},
-		"memory":     {base: "Memory", units: []string{"worst-B/key", "mean-B/key"}, procs: 2},
-		"gc":         {base: "GC", units: []string{"gc-ns"}, procs: 2},
-		"gcload":     {base: "GCLoad", units: []string{"gc-cpu-%", "ns/decision"}, procs: 2},
-		"insert":     {base: "Insert", units: []string{"cpu-ns/key", "wall-ns/key", "allocs/key"}, procs: 2},
-		"tail":       {base: "Tail", units: quantiles, procs: 2, fixed: same}, "tail-control": {base: "Tail", units: quantiles, procs: 2, fixed: other},
-		"neighbours": {base: "Neighbours", units: ns, column: "slots", procs: 2},
+		"zipf-deny-1":  {base: "ZipfDeny", units: ns, column: "keys", procs: 1},
+		"hot-1":        {base: "Hot", units: ns, column: "goroutines", procs: 1},
+		"hot-2":        {base: "Hot", units: ns, column: "goroutines", procs: 2},
+		"latency-1k":   {base: "Latency", units: quantiles, procs: 1, fixed: at("1k")},
+		"latency-1m":   {base: "Latency", units: quantiles, procs: 1, fixed: at("1M")},
+		"memory":       {base: "Memory", units: []string{"worst-B/key", "mean-B/key"}, procs: 2},
+		"gc":           {base: "GC", units: []string{"gc-ns"}, procs: 2},
+		"gcload":       {base: "GCLoad", units: []string{"gc-cpu-%", "ns/decision"}, procs: 2},
+		"insert":       {base: "Insert", units: []string{"cpu-ns/key", "wall-ns/key", "allocs/key"}, procs: 2},
+		"tail":         {base: "Tail", units: quantiles, procs: 2, fixed: same},
+		"tail-control": {base: "Tail", units: quantiles, procs: 2, fixed: other},
+		"neighbours":   {base: "Neighbours", units: ns, column: "slots", procs: 2},
 	}
 }
 
@@ -96,7 +99,8 @@ func (r *results) fileTable() string {
 // lossList lists the targets that are missed beyond the noise.
 func (r *results) lossList() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d judgements: %d met, %d missed, %d unproven (the noise is wider than the distance), %d without a row to compare with.\n",
+	fmt.Fprintf(&text, "%d judgements: %d met, %d missed, %d unproven (the noise is wider than the distance), "+
+		"%d without a row to compare with.\n",
 		r.judged[samples.Met]+r.judged[samples.Missed]+r.judged[samples.Unproven]+r.judged[samples.Absent],
 		r.judged[samples.Met], r.judged[samples.Missed], r.judged[samples.Unproven], r.judged[samples.Absent])
 	if len(r.losses) == 0 {
@@ -160,7 +164,8 @@ func (r *results) summary() string {
 		text += fmt.Sprintf("\nA key takes %s bytes on average.", r.cell(found[0]))
 	}
 	if found := r.find("GC", "gc-ns", 2, own, samples.Pair{Key: "keys", Value: "4M"}); len(found) == 1 {
-		text += fmt.Sprintf("\nA full collection with 4M live keys takes %s ms.", samples.Number(samples.Summarize(found[0].Values).Median/1e6))
+		ms := samples.Summarize(found[0].Values).Median / 1e6
+		text += fmt.Sprintf("\nA full collection with 4M live keys takes %s ms.", samples.Number(ms))
 	}
 	return text + "\nIn brackets is the ratio to the floor, the least that such a limiter can cost; a † marks what\nmisses its target.\n"
 }

@@ -58,7 +58,8 @@ const chartStyle = `.line { fill: none; stroke-width: 1.6; }
 
 // head writes what every picture begins with.
 func head(out *bytes.Buffer, width, height int, title, description string) {
-	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-labelledby="title desc">
+	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" `+
+		`role="img" aria-labelledby="title desc">
 <title id="title">%s</title>
 <desc id="desc">%s</desc>
 <style>
@@ -149,7 +150,7 @@ func stroke(i int, name string) string {
 	if strings.Contains(name, "coarse") || strings.HasPrefix(name, samples.FloorName) {
 		class += " bound"
 	}
-	return fmt.Sprintf(`class="%s" stroke="%s"`, class, colour)
+	return fmt.Sprintf("class=%q stroke=%q", class, colour)
 }
 
 // legend names the lines, the highest at their right end first.
@@ -218,9 +219,9 @@ func barChart(title, unit string, all []bar) []byte {
 		if strings.HasPrefix(b.name, "penstock") {
 			colour = "#0072b2"
 		}
-		fmt.Fprintf(&out, `<text class="end" x="%d" y="%d">%s</text><path fill="%s" d="M%d %dH%sv12H%dZ"/><text x="%s" y="%d">%s %s</text>`+"\n",
-			barLeft-8, top+14, html.EscapeString(b.name), colour, barLeft, top+4, x.at(b.value), barLeft,
-			x.at(b.value)+svg.Px(6), top+14, samples.Number(b.value), unit)
+		fmt.Fprintf(&out, `<text class="end" x="%d" y="%d">%s</text>`+"\n", barLeft-8, top+14, html.EscapeString(b.name))
+		fmt.Fprintf(&out, `<path fill="%s" d="M%d %dH%sv12H%dZ"/><text x="%s" y="%d">%s %s</text>`+"\n",
+			colour, barLeft, top+4, x.at(b.value), barLeft, x.at(b.value)+svg.Px(6), top+14, samples.Number(b.value), unit)
 	}
 	out.WriteString("</svg>\n")
 	return out.Bytes()

@@ -56,7 +56,8 @@ func write(root string, out io.Writer) error {
 		return err
 	}
 	for _, f := range files {
-		if err := os.WriteFile(filepath.Join(root, f.name), f.text, 0o644); err != nil { //nolint:gosec // documents are for everyone to read
+		err := os.WriteFile(filepath.Join(root, f.name), f.text, 0o644) //nolint:gosec // documents are for everyone to read
+		if err != nil {
 			return err
 		}
 		fmt.Fprintln(out, "wrote", f.name)

@@ -90,7 +90,7 @@ func TestLatestRowStands(t *testing.T) {
 
 func TestFill(t *testing.T) {
 	blocks := map[string]string{"a": "new\n", "b": ""}
-	got, err := fill("x\n<!-- begin: a -->\nold\nold\n<!-- end: a -->\ny\n<!-- begin: b -->\nold\n<!-- end: b -->\n", blocks)
+	got, err := fill("x\n<!-- begin: a -->\nold\nolder\n<!-- end: a -->\ny\n<!-- begin: b -->\nold\n<!-- end: b -->\n", blocks)
 	require.NoError(t, err)
 	require.Equal(t, "x\n<!-- begin: a -->\nnew\n<!-- end: a -->\ny\n<!-- begin: b -->\n<!-- end: b -->\n", got)
 	again, err := fill(got, blocks)

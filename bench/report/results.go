@@ -63,7 +63,8 @@ func readResults(folder, targetsFile string) (*results, error) {
 			}
 		}
 	}
-	return r, r.judge(targetsFile)
+	err = r.judge(targetsFile)
+	return r, err
 }
 
 func readFile(name string) (*resultFile, error) {

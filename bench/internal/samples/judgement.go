@@ -5,6 +5,7 @@ import "slices"
 // Verdict is how a target stands.
 type Verdict string
 
+// The verdicts.
 const (
 	Met      Verdict = "met"
 	Missed   Verdict = "MISSED"   // beyond the noise
