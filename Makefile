@@ -36,10 +36,11 @@ EACH          := ./scripts/each-module.sh
 help: ## Print this help
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	  /^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Settings: FUZZTIME=$(FUZZTIME) STRESSTIME=$(STRESSTIME) BENCH=$(BENCH) COUNT=$(COUNT)' \
-	  'BENCHTIME=$(BENCHTIME) BENCHFLAGS=$(BENCHFLAGS)'
+	  'BENCHTIME=$(BENCHTIME) BENCHFLAGS=$(BENCHFLAGS)' \
+	  'BASE=$(BASE) GATEFLAGS=$(GATEFLAGS) FILTER=$(FILTER) ROUNDS=$(ROUNDS)'
 
 .PHONY: test
 test: ## Run the tests of every module
