@@ -21,7 +21,8 @@
 // burst; the decisions that the rows demand are the same.
 //
 // Of each rival it is the newest version that could be had as a module when its
-// adapter was written. Not here is gubernator: its algorithms are not exported, but
-// reached through a pool of workers by channels, with requests of its protocol,
-// and its module brings the clients of etcd and Kubernetes.
+// adapter was written. Not here is gubernator. Its algorithms are not exported, but
+// can be reached in process by requests to its pool of workers, over a channel and
+// back; its module brings the clients of etcd and Kubernetes, which every build in
+// the workspace of this repository would have to load.
 package compare
