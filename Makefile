@@ -19,8 +19,12 @@ COUNT      ?= 10
 BENCHTIME  ?=
 BENCHFLAGS ?=
 PROGRAMS   ?=
+BASE       ?= main
+GATEFLAGS  ?=
+FILTER     ?=
+ROUNDS     ?= 10
 
-export GO FUZZTIME STRESSTIME BENCH COUNT BENCHTIME BENCHFLAGS
+export GO FILTER ROUNDS FUZZTIME STRESSTIME BENCH COUNT BENCHTIME BENCHFLAGS
 export GOWORK := off
 
 BIN           := $(CURDIR)/bin
@@ -38,10 +42,11 @@ EACH          := ./scripts/each-module.sh
 help: ## Print this help
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	  /^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Settings: FUZZTIME=$(FUZZTIME) STRESSTIME=$(STRESSTIME) BENCH=$(BENCH) COUNT=$(COUNT)' \
-	  'BENCHTIME=$(BENCHTIME) BENCHFLAGS=$(BENCHFLAGS) HISTORIES=$(HISTORIES) DURATION=$(DURATION) REPORT=$(REPORT)'
+	  'BENCHTIME=$(BENCHTIME) BENCHFLAGS=$(BENCHFLAGS) HISTORIES=$(HISTORIES) DURATION=$(DURATION) REPORT=$(REPORT)' \
+	  'BASE=$(BASE) GATEFLAGS=$(GATEFLAGS) FILTER=$(FILTER) ROUNDS=$(ROUNDS)'
 
 .PHONY: test
 test: ## Run the tests of every module
@@ -129,9 +134,21 @@ vuln: $(GOVULNCHECK) ## Look up known vulnerabilities (needs the vulnerability d
 bench: ## Run the benchmarks, COUNT times, into bench/results
 	@./scripts/bench.sh ./bench/...
 
+.PHONY: bench-parts
+bench-parts: ## Account for each nanosecond of a call, beside the floor and its parts (1 minute)
+	@./bench/run.sh own '^Benchmark(Parts|Floor)$$' 1 200ms 1
+
+.PHONY: bench-gate
+bench-gate: ## Fail if a call is slower than at BASE, a revision, by ratios to the floor (3 minutes)
+	@$(GO) run ./bench/gate -base '$(BASE)' $(GATEFLAGS)
+
 .PHONY: bench-compare
-bench-compare: ## Run the benchmarks beside other libraries, into bench/results
-	@./scripts/bench.sh --module bench/compare ./...
+bench-compare: ## Measure everything beside other libraries, ROUNDS times (hours; goes on where it stopped; FILTER=group)
+	@./scripts/bench-compare.sh
+
+.PHONY: docs-performance
+docs-performance: ## Write the tables and pictures of docs/performance.md and README.md from bench/results
+	@$(GO) run ./bench/report
 
 .PHONY: benchstat
 benchstat: $(BENCHSTAT) ## Compare results: make benchstat FILES="old.txt new.txt"

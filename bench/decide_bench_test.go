@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/penstock-go/penstock/bench"
@@ -47,3 +48,18 @@ func BenchmarkAllow(b *testing.B) { benchtest.Decide(b, bench.AllowLoad, counts(
 
 // BenchmarkDeny: existing keys, every call denied.
 func BenchmarkDeny(b *testing.B) { benchtest.Decide(b, bench.DenyLoad, counts(b), own()) }
+
+// BenchmarkZipf: existing keys, some of them far more often than others, every
+// call admitted.
+func BenchmarkZipf(b *testing.B) { benchtest.Zipf(b, bench.AllowLoad, counts(b), exact()) }
+
+// BenchmarkZipfDeny: the same, every call denied.
+func BenchmarkZipfDeny(b *testing.B) { benchtest.Zipf(b, bench.DenyLoad, counts(b), exact()) }
+
+// BenchmarkLatency: existing keys, each call by itself.
+func BenchmarkLatency(b *testing.B) { benchtest.Latency(b, bench.AllowLoad, counts(b), exact()) }
+
+// exact are the subjects with the exact clock.
+func exact() []bench.Subject {
+	return slices.DeleteFunc(own(), func(s bench.Subject) bool { return s.Clock != "exact" })
+}

@@ -13,6 +13,8 @@
 //   - The loop around the decision belongs to the adapter ([Limiter.Run]), so
 //     the limiter is called directly, as its users call it: the one interface
 //     call is paid once for 1,024 decisions, by the floor too.
+//   - Rows by Zipf's law ([Zipf]) draw from a sequence that was made before, the
+//     same for everyone, and call the limiter through the adapter's Allow.
 //   - Every answer is counted. A row in which one call was admitted that had to
 //     be denied, or denied that had to be admitted, fails instead of printing a
 //     number; so does one whose limiter lost or gained a key.
@@ -25,6 +27,17 @@
 // compare-and-swap on a random cache line of an array with as many lines as
 // there are keys. Ratios to the floor of the same run are what the targets in
 // targets.txt are about; nanoseconds are of one machine only.
+//
+// # What else is here
+//
+//   - BenchmarkParts accounts for the nanoseconds of Allow step by step ([Steps]),
+//     in batches that take turns with Allow and the floor.
+//   - BenchmarkNeighbours sets hot keys in neighbouring slots beside hot keys that
+//     share no cache line ([Hot]).
+//   - BenchmarkGate is what bench/gate compares revisions by: a batch of calls and
+//     one of the floor take turns, so that load on the machine slows both.
+//   - bench/ratios prints medians, intervals and ratios of results and judges
+//     targets; bench/report writes docs/performance.md from them.
 //
 // The exported names serve bench/compare; they may change in any release.
 package bench

@@ -3,6 +3,7 @@ package bench_test
 import (
 	"testing"
 
+	"github.com/penstock-go/penstock/bench"
 	"github.com/penstock-go/penstock/bench/benchtest"
 )
 
@@ -17,3 +18,8 @@ func BenchmarkMemory(b *testing.B) { benchtest.Memory(b, full(b), limiters()) }
 
 // BenchmarkGC: a full collection with live keys.
 func BenchmarkGC(b *testing.B) { benchtest.GC(b, full(b), limiters()) }
+
+// BenchmarkGCLoad: the collector's share of a program that decides and makes garbage.
+func BenchmarkGCLoad(b *testing.B) {
+	benchtest.GCLoad(b, full(b), append([]bench.Subject{bench.FloorSubject()}, limiters()...))
+}

@@ -37,6 +37,15 @@ func (h *Histogram) Record(value uint64) {
 	h.max = max(h.max, value)
 }
 
+// Add counts all that other has counted.
+func (h *Histogram) Add(other *Histogram) {
+	for bucket, count := range &other.buckets {
+		h.buckets[bucket] += count
+	}
+	h.total += other.total
+	h.max = max(h.max, other.max)
+}
+
 // Quantile returns the smallest bucket bound that at least the fraction q of all
 // values (0 <= q <= 1) does not exceed: never less than the exact order
 // statistic and at most 1.6 % more. It returns 0 when nothing was recorded.

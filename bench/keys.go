@@ -33,7 +33,9 @@ type Keys struct {
 	state uint64
 	count uint64
 	seed  uint64
-	_     [128 - 48]byte // no two goroutines' states on one or on paired lines
+	zipf  []uint32       // see Follow
+	at    int            // in zipf
+	_     [128 - 80]byte // no two goroutines' states on one or on paired lines
 }
 
 // NewKeys returns a generator of keys of size bytes (8 or more; less counts as

@@ -32,6 +32,9 @@ type Subject struct {
 	// New makes a limiter without keys. The count of keys to come is for
 	// bounds only; a limiter must not use it to make room beforehand.
 	New func(count int, load Load) Limiter
+	// Lacks names the benchmarks ("Deny") that the limiter cannot run, with the
+	// reason, which is printed in the place of their rows.
+	Lacks map[string]string
 }
 
 // Load is a limit together with the charge that puts every key where the row
@@ -52,6 +55,13 @@ type Load struct {
 var AllowLoad = Load{
 	Name: "allow", Tokens: 1_000, Per: time.Second,
 	Burst: 1_000_000_000_000, Charge: 500_000_000_000, Admit: true,
+}
+
+// SpendLoad leaves each key four permits after Fill, and no other for the hour
+// after it: the check of an adapter that admissions are limited.
+var SpendLoad = Load{
+	Name: "spend", Tokens: 5, Per: time.Hour,
+	Burst: 5, Charge: 1, Admit: true,
 }
 
 // DenyLoad denies every call for the hour after Fill: the one token of each key

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs benchmarks in rounds and prints results for benchstat and bench/ratios.
 #
-#   bench/run.sh own|compare <regexp> [rounds [benchtime]]
+#   bench/run.sh own|compare <regexp> [rounds [benchtime [processors]]]
 #
 # own is package bench, compare the module bench/compare. Each round is a process
 # of its own that runs every matching row once (rounds: 10), so that the samples
@@ -31,7 +31,7 @@ trap 'rm -rf "$build"' EXIT
 export GOMAXPROCS=2
 case $benchtime in
 1x) cpu=2 ;;
-*) cpu=1,2 ;;
+*) cpu=${5:-1,2} ;;
 esac
 
 echo "go: $(go env GOVERSION)"

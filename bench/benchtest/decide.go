@@ -13,8 +13,7 @@ import (
 func Decide(b *testing.B, load bench.Load, counts []int, subjects []bench.Subject) {
 	for _, count := range counts {
 		for _, subject := range subjects {
-			name := fmt.Sprintf("limiter=%s/keys=%s/clock=%s", subject.Name, bench.FormatCount(count), subject.Clock)
-			DecideRow(b, name, Row{Subject: subject, Load: load, Count: count, Size: bench.KeySize})
+			DecideRow(b, rowName(subject, count), Row{Subject: subject, Load: load, Count: count, Size: bench.KeySize})
 		}
 	}
 }
@@ -25,17 +24,21 @@ type Row struct {
 	Load    bench.Load
 	Count   int // keys, all of them filled before the clock runs
 	Size    int // bytes a key
+	// Workers is the number of goroutines; 0 is one for each processor.
+	Workers int
 	// Loop makes the calls when the row is not about the limiter's own Run;
 	// it must return how many were admitted.
 	Loop func(l bench.Limiter) Loop
 
 	limiter bench.Limiter
+	zipf    *bench.Zipf // nil: every key is as likely
 }
 
 // DecideRow measures row under name. The row's limiter lives from the row's
 // first call to its last.
 func DecideRow(b *testing.B, name string, row Row) {
 	b.Run(name, func(b *testing.B) {
+		skipIfLacking(b, row.Subject)
 		row.open()
 		row.measure(b)
 	})
@@ -61,8 +64,21 @@ func (r *Row) close() {
 	runtime.GC()
 }
 
+// workers is how many goroutines make the calls.
+func (r *Row) workers() int {
+	if r.Workers > 0 {
+		return r.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
 func (r *Row) measure(b *testing.B) {
-	keys := generators(r.Count, r.Size)
+	keys := generators(r.workers(), r.Count, r.Size)
+	if r.zipf != nil {
+		for _, k := range keys {
+			k.Follow(r.zipf)
+		}
+	}
 	loop := Loop(r.limiter.Run)
 	if r.Loop != nil {
 		loop = r.Loop(r.limiter)
@@ -83,8 +99,7 @@ func (r *Row) check(calls int, keys []*bench.Keys, tallies []tally) error {
 	if total.calls != calls {
 		return fmt.Errorf("benchtest: %d calls were made of %d", total.calls, calls)
 	}
-	met := bench.Distinct(keys, draws, r.Count)
-	if err := bench.CheckDistinct(met, calls, r.Count); err != nil {
+	if err := r.checkMet(calls, keys, draws); err != nil {
 		return err
 	}
 	if r.Subject.Bound {

@@ -1,7 +1,6 @@
 package benchtest
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -49,10 +48,10 @@ func drive(total int, keys []*bench.Keys, loop Loop) []tally {
 	return tallies
 }
 
-// generators returns one key generator for each processor, no two with the same
+// generators returns one key generator for each worker, no two with the same
 // seed, and never the same seeds twice in a process.
-func generators(count, size int) []*bench.Keys {
-	keys := make([]*bench.Keys, runtime.GOMAXPROCS(0))
+func generators(workers, count, size int) []*bench.Keys {
+	keys := make([]*bench.Keys, workers)
 	for i := range keys {
 		keys[i] = bench.NewKeys(count, size, lastSeed.Add(1))
 	}

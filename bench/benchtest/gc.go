@@ -17,9 +17,9 @@ const gcSamples = 10
 // keys are live. It reports gc-ns, the median of at least ten. The row
 // limiter=none is the process without any limiter: what the others start from.
 func GC(b *testing.B, count int, subjects []bench.Subject) {
-	gcRow(b, "none", count, func() bench.Limiter { return nil })
+	gcRow(b, bench.Subject{Name: "none"}, count, func() bench.Limiter { return nil })
 	for _, subject := range subjects {
-		gcRow(b, subject.Name, count, func() bench.Limiter {
+		gcRow(b, subject, count, func() bench.Limiter {
 			limiter := subject.New(count, bench.AllowLoad)
 			limiter.Fill(bench.NewKeys(1, bench.KeySize, 0), 0, uint64(count))
 			return limiter
@@ -27,10 +27,11 @@ func GC(b *testing.B, count int, subjects []bench.Subject) {
 	}
 }
 
-func gcRow(b *testing.B, name string, count int, open func() bench.Limiter) {
+func gcRow(b *testing.B, subject bench.Subject, count int, open func() bench.Limiter) {
 	var limiter bench.Limiter
 	opened := false
-	b.Run(fmt.Sprintf("limiter=%s/keys=%s", name, bench.FormatCount(count)), func(b *testing.B) {
+	b.Run(fmt.Sprintf("limiter=%s/keys=%s", subject.Name, bench.FormatCount(count)), func(b *testing.B) {
+		skipIfLacking(b, subject)
 		if !opened {
 			limiter, opened = open(), true
 			runtime.GC()

@@ -18,6 +18,7 @@ import (
 func Insert(b *testing.B, count int, subjects []bench.Subject) {
 	for _, subject := range subjects {
 		b.Run(fmt.Sprintf("limiter=%s/keys=%s", subject.Name, bench.FormatCount(count)), func(b *testing.B) {
+			skipIfLacking(b, subject)
 			var total growth
 			for range b.N {
 				b.StopTimer()

@@ -28,13 +28,17 @@ func Memory(b *testing.B, count int, subjects []bench.Subject) {
 		curve := memoryCurve{subject: subject, counts: counts, perKey: map[int]perKey{}}
 		for _, at := range counts {
 			b.Run(fmt.Sprintf("limiter=%s/keys=%s", subject.Name, bench.FormatCount(at)), func(b *testing.B) {
+				skipIfLacking(b, subject)
 				curve.reach(b, at)
 				b.ReportMetric(curve.perKey[at].alloc, "B/key")
 				b.ReportMetric(curve.perKey[at].inuse, "inuse-B/key")
 				b.ReportMetric(0, "ns/op")
 			})
 		}
-		b.Run(fmt.Sprintf("limiter=%s/keys=all", subject.Name), curve.reportAll)
+		b.Run(fmt.Sprintf("limiter=%s/keys=all", subject.Name), func(b *testing.B) {
+			skipIfLacking(b, subject)
+			curve.reportAll(b)
+		})
 		curve.close()
 	}
 }

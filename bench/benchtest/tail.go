@@ -45,7 +45,10 @@ func Tail(b *testing.B, count int, subjects []bench.Subject) {
 			for _, subject := range subjects {
 				name := fmt.Sprintf("limiter=%s/keys=%s/takes=%s/inserts=%s",
 					subject.Name, bench.FormatCount(count), keys, growth)
-				b.Run(name, func(b *testing.B) { tailRow(b, subject, count, keys, growth) })
+				b.Run(name, func(b *testing.B) {
+					skipIfLacking(b, subject)
+					tailRow(b, subject, count, keys, growth)
+				})
 				runtime.GC()
 			}
 		}
@@ -69,12 +72,17 @@ func tailRow(b *testing.B, subject bench.Subject, count int, which TailKeys, gro
 }
 
 func reportTail(b *testing.B, latencies *bench.Histogram) {
+	reportQuantiles(b, latencies)
+	b.ReportMetric(float64(latencies.Total())/float64(b.N), "takes/op")
+}
+
+// reportQuantiles reports what p50-ns to max-ns and pair-p50-ns are.
+func reportQuantiles(b *testing.B, latencies *bench.Histogram) {
 	b.ReportMetric(float64(latencies.Quantile(0.50)), "p50-ns")
 	b.ReportMetric(float64(latencies.Quantile(0.99)), "p99-ns")
 	b.ReportMetric(float64(latencies.Quantile(0.999)), "p99.9-ns")
 	b.ReportMetric(float64(latencies.Quantile(0.9999)), "p99.99-ns")
 	b.ReportMetric(float64(latencies.Max()), "max-ns")
-	b.ReportMetric(float64(latencies.Total())/float64(b.N), "takes/op")
 	b.ReportMetric(float64(emptyPair()), "pair-p50-ns")
 }
 

@@ -12,4 +12,17 @@
 //   - Nothing is tuned against the rival: its options are those that its own
 //     documentation recommends for many keys, and where it offers several, each
 //     gets a row.
+//   - What a rival cannot do is in the Lacks of its subject, with the reason, which
+//     is printed in the place of the rows. Answers are counted and checked like
+//     everyone's: TestAdapters, and each row.
+//
+// A limiter that gives back a whole burst at once (go-limiter, ulule, failsafe-go)
+// or counts by windows (httprate) gets the window in which the limit earns its
+// burst; the decisions that the rows demand are the same.
+//
+// Of each rival it is the newest version that could be had as a module when its
+// adapter was written. Not here is gubernator. Its algorithms are not exported, but
+// can be reached in process by requests to its pool of workers, over a channel and
+// back; its module brings the clients of etcd and Kubernetes, which every build in
+// the workspace of this repository would have to load.
 package compare

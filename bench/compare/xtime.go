@@ -74,11 +74,7 @@ func (x *XTimeSyncMap) Run(k *bench.Keys, n int) (admitted int) {
 }
 
 // Len counts the keys, in time proportional to their number.
-func (x *XTimeSyncMap) Len() int {
-	count := 0
-	x.limiters.Range(func(_, _ any) bool { count++; return true })
-	return count
-}
+func (x *XTimeSyncMap) Len() int { return lenOf(&x.limiters) }
 
 // Close does nothing.
 func (x *XTimeSyncMap) Close() {}

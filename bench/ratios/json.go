@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+
+	"github.com/penstock-go/penstock/bench/internal/samples"
 )
 
 // The JSON form. Numbers that do not exist (an open interval, a ratio to what
@@ -32,13 +34,13 @@ type jsonSummary struct {
 }
 
 type jsonTarget struct {
-	Target  string       `json:"target"`
-	Line    int          `json:"line"`
-	Verdict verdict      `json:"verdict"`
-	Row     string       `json:"row,omitempty"`
-	Against string       `json:"against,omitempty"`
-	Procs   int          `json:"procs,omitempty"`
-	Got     *jsonSummary `json:"got,omitempty"`
+	Target  string          `json:"target"`
+	Line    int             `json:"line"`
+	Verdict samples.Verdict `json:"verdict"`
+	Row     string          `json:"row,omitempty"`
+	Against string          `json:"against,omitempty"`
+	Procs   int             `json:"procs,omitempty"`
+	Got     *jsonSummary    `json:"got,omitempty"`
 }
 
 // writeJSON prints the report as one indented object.
@@ -58,35 +60,35 @@ func writeJSON(out io.Writer, rep *report) error {
 
 func jsonLine(l line) jsonRow {
 	form := jsonRow{
-		Name: l.row.name(), Benchmark: l.row.base, Keys: map[string]string{},
-		Procs: l.row.procs, Unit: l.row.unit, Value: *jsonOf(&l.summary),
+		Name: l.row.Name(), Benchmark: l.row.Base, Keys: map[string]string{},
+		Procs: l.row.Procs, Unit: l.row.Unit, Value: *jsonOf(&l.Summary),
 		Floor: jsonOf(l.floor), FloorNoClock: jsonOf(l.noclock),
 	}
-	for _, p := range l.row.pairs {
-		form.Keys[p.key] = p.value
+	for _, p := range l.row.Pairs {
+		form.Keys[p.Key] = p.Value
 	}
 	return form
 }
 
-func jsonJudgement(j judgement) jsonTarget {
-	form := jsonTarget{Target: j.target.text, Line: j.target.line, Verdict: j.verdict}
-	if j.row != nil {
-		form.Row, form.Procs = j.row.name(), j.row.procs
+func jsonJudgement(j samples.Judgement) jsonTarget {
+	form := jsonTarget{Target: j.Target.Text, Line: j.Target.Line, Verdict: j.Verdict}
+	if j.Row != nil {
+		form.Row, form.Procs = j.Row.Name(), j.Row.Procs
 	}
-	if j.other != nil {
-		form.Against = j.other.name()
+	if j.Other != nil {
+		form.Against = j.Other.Name()
 	}
-	if j.verdict != absent {
-		form.Got = jsonOf(&j.got)
+	if j.Verdict != samples.Absent {
+		form.Got = jsonOf(&j.Got)
 	}
 	return form
 }
 
-func jsonOf(s *summary) *jsonSummary {
+func jsonOf(s *samples.Summary) *jsonSummary {
 	if s == nil {
 		return nil
 	}
-	return &jsonSummary{N: s.n, Median: finite(s.median), Low: finite(s.lo), High: finite(s.hi)}
+	return &jsonSummary{N: s.N, Median: finite(s.Median), Low: finite(s.Lo), High: finite(s.Hi)}
 }
 
 func finite(value float64) *float64 {

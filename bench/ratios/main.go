@@ -23,6 +23,8 @@ import (
 	"regexp"
 
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/penstock-go/penstock/bench/internal/samples"
 )
 
 const (
@@ -74,7 +76,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	units := flags.String("units", `ns|B/key|allocs/key`, "print rows of units that match this `regexp`; targets are judged on all units")
 	flags.BoolVar(&opts.json, "json", false, "print JSON")
 	flags.BoolVar(&opts.enforce, "enforce", false, "exit with 1 when a target is missed beyond the noise")
-	flags.BoolVar(&opts.all, "all", false, "with -enforce: also when a target is absent or unproven")
+	flags.BoolVar(&opts.all, "all", false, "with -enforce: also when a target is samples.Absent or unproven")
 	if err := flags.Parse(args); err != nil {
 		return opts, err
 	}
@@ -89,18 +91,18 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 
 // makeReport reads the results and judges the targets.
 func makeReport(opts options) (*report, error) {
-	var targets []target
+	var targets []samples.Target
 	if opts.targets != "" {
 		file, err := os.Open(opts.targets)
 		if err != nil {
 			return nil, err
 		}
 		defer file.Close()
-		if targets, err = parseTargets(file, opts.targets); err != nil {
+		if targets, err = samples.ParseTargets(file, opts.targets); err != nil {
 			return nil, err
 		}
 	}
-	rows, err := readRows(&benchfmt.Files{Paths: opts.paths, AllowStdin: true})
+	rows, err := samples.Read(&benchfmt.Files{Paths: opts.paths, AllowStdin: true})
 	if err != nil {
 		return nil, err
 	}

@@ -1,44 +1,45 @@
 package main
 
-import "regexp"
+import (
+	"regexp"
 
-// floorName is the limiter= of the floor's rows.
-const floorName = "floor"
+	"github.com/penstock-go/penstock/bench/internal/samples"
+)
 
 // report is everything to print.
 type report struct {
 	lines      []line
-	judgements []judgement
+	judgements []samples.Judgement
 }
 
 // line is one row of the table.
 type line struct {
-	row *row
-	summary
-	floor   *summary // ratio to the floor with its clock; nil if not measured
-	noclock *summary // ratio to the floor without its clock; nil if not measured
+	row *samples.Row
+	samples.Summary
+	floor   *samples.Summary // ratio to the floor with its clock; nil if not measured
+	noclock *samples.Summary // ratio to the floor without its clock; nil if not measured
 }
 
-func newReport(rows []*row, targets []target, units *regexp.Regexp) *report {
+func newReport(rows []*samples.Row, targets []samples.Target, units *regexp.Regexp) *report {
 	var rep report
-	byID := make(map[string]*row, len(rows))
+	byID := make(map[string]*samples.Row, len(rows))
 	for _, r := range rows {
-		byID[r.id()] = r
+		byID[r.ID()] = r
 	}
 	for _, r := range rows {
-		if units.MatchString(r.unit) {
+		if units.MatchString(r.Unit) {
 			rep.lines = append(rep.lines, newLine(r, byID))
 		}
 	}
 	for i := range targets {
-		rep.judgements = append(rep.judgements, targets[i].judge(rows)...)
+		rep.judgements = append(rep.judgements, targets[i].Judge(rows)...)
 	}
 	return &rep
 }
 
-func newLine(r *row, byID map[string]*row) line {
-	l := line{row: r, summary: summarize(r.values)}
-	if limiter, has := r.get("limiter"); has && limiter != floorName && r.unit == "ns/op" {
+func newLine(r *samples.Row, byID map[string]*samples.Row) line {
+	l := line{row: r, Summary: samples.Summarize(r.Values)}
+	if limiter, has := r.Get("limiter"); has && limiter != samples.FloorName && r.Unit == "ns/op" {
 		l.floor = floorRatio(r, "exact", byID)
 		l.noclock = floorRatio(r, "none", byID)
 	}
@@ -46,12 +47,12 @@ func newLine(r *row, byID map[string]*row) line {
 }
 
 // floorRatio returns the ratio of r to the floor with the named clock.
-func floorRatio(r *row, clock string, byID map[string]*row) *summary {
-	floor := byID[r.with([]pair{{"limiter", floorName}, {"clock", clock}})]
+func floorRatio(r *samples.Row, clock string, byID map[string]*samples.Row) *samples.Summary {
+	floor := byID[r.With([]samples.Pair{{Key: "limiter", Value: samples.FloorName}, {Key: "clock", Value: clock}})]
 	if floor == nil {
 		return nil
 	}
-	ratio := ratioOf(r.values, floor.values)
+	ratio := samples.RatioOf(r.Values, floor.Values)
 	return &ratio
 }
 
@@ -59,7 +60,7 @@ func floorRatio(r *row, clock string, byID map[string]*row) *summary {
 // be judged.
 func (rep *report) fails(all bool) bool {
 	for _, j := range rep.judgements {
-		if j.verdict == missed || all && j.verdict != met {
+		if j.Verdict == samples.Missed || all && j.Verdict != samples.Met {
 			return true
 		}
 	}

@@ -3,18 +3,19 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"text/tabwriter"
+
+	"github.com/penstock-go/penstock/bench/internal/samples"
 )
 
 // writeText prints one table for each unit, then the judgements.
 func writeText(out io.Writer, rep *report) error {
 	var units []string
 	for _, l := range rep.lines {
-		if !slices.Contains(units, l.row.unit) {
-			units = append(units, l.row.unit)
+		if !slices.Contains(units, l.row.Unit) {
+			units = append(units, l.row.Unit)
 		}
 	}
 	for _, unit := range units {
@@ -29,97 +30,78 @@ func writeUnit(out io.Writer, rep *report, unit string) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "%s\tprocs\tn\tmedian\t95%% interval\tx floor\tx floor without clock\n", unit)
 	for _, l := range rep.lines {
-		if l.row.unit != unit {
+		if l.row.Unit != unit {
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%s\t%s\t%s\t%s\n", l.row.name(), l.row.procs, l.n,
-			number(l.median), interval(l.summary), ratioText(l.floor), ratioText(l.noclock))
+		fmt.Fprintf(table, "%s\t%d\t%d\t%s\t%s\t%s\t%s\n", l.row.Name(), l.row.Procs, l.N,
+			samples.Number(l.Median), l.Interval(), ratioText(l.floor), ratioText(l.noclock))
 	}
 	fmt.Fprintln(table)
 	return table.Flush()
 }
 
-func writeJudgements(out io.Writer, judgements []judgement) error {
+func writeJudgements(out io.Writer, judgements []samples.Judgement) error {
 	if len(judgements) == 0 {
 		return nil
 	}
-	tally := map[verdict]int{}
+	tally := map[samples.Verdict]int{}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "target\tprocs\tgot\twanted\tverdict")
 	for _, j := range judgements {
-		tally[j.verdict]++
+		tally[j.Verdict]++
 		fmt.Fprintln(table, judgementText(j))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "\n%d met, %d missed, %d unproven, %d absent\n",
-		tally[met], tally[missed], tally[unproven], tally[absent])
+		tally[samples.Met], tally[samples.Missed], tally[samples.Unproven], tally[samples.Absent])
 	return err
 }
 
-func judgementText(j judgement) string {
-	if j.row == nil {
-		return fmt.Sprintf("%s\t\t\t%s\t%s", j.target.text, wanted(j), j.verdict)
+func judgementText(j samples.Judgement) string {
+	if j.Row == nil {
+		return fmt.Sprintf("%s\t\t\t%s\t%s", j.Target.Text, wanted(j), j.Verdict)
 	}
 	got := ""
-	if j.verdict != absent {
-		got = number(j.got.median) + " " + interval(j.got)
+	if j.Verdict != samples.Absent {
+		got = samples.Number(j.Got.Median) + " " + j.Got.Interval()
 	}
-	return fmt.Sprintf("%s\t%d\t%s\t%s\t%s", j.row.name()+" "+j.row.unit, j.row.procs, got, wanted(j), j.verdict)
+	return fmt.Sprintf("%s\t%d\t%s\t%s\t%s", j.Row.Name()+" "+j.Row.Unit, j.Row.Procs, got, wanted(j), j.Verdict)
 }
 
 // wanted returns the bound and what it is a multiple of.
-func wanted(j judgement) string {
+func wanted(j samples.Judgement) string {
 	sign := "<= "
-	if j.target.strict {
+	if j.Target.Strict {
 		sign = "< "
 	}
-	text := sign + strconv.FormatFloat(j.target.bound, 'f', -1, 64)
-	if len(j.target.relative) == 0 {
+	text := sign + strconv.FormatFloat(j.Target.Bound, 'f', -1, 64)
+	if len(j.Target.Relative) == 0 {
 		return text
 	}
 	return text + " x " + reference(j)
 }
 
 // reference names the other row by the keys in which it differs.
-func reference(j judgement) string {
+func reference(j samples.Judgement) string {
 	text := ""
-	for i, change := range j.target.relative {
+	for i, change := range j.Target.Relative {
 		if i > 0 {
 			text += ","
 		}
-		value := change.value
-		if j.other != nil {
-			value, _ = j.other.get(change.key)
+		value := change.Value
+		if j.Other != nil {
+			value, _ = j.Other.Get(change.Key)
 		}
-		text += change.key + "=" + value
+		text += change.Key + "=" + value
 	}
 	return text
 }
 
-// number prints four significant digits, never an exponent.
-func number(value float64) string {
-	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return "?" // a ratio to zero
-	}
-	if value == 0 || math.Abs(value) >= 1_000 {
-		return strconv.FormatFloat(value, 'f', 0, 64)
-	}
-	digits := 3 - int(math.Floor(math.Log10(math.Abs(value))))
-	return strconv.FormatFloat(value, 'f', min(digits, 6), 64)
-}
-
-func interval(s summary) string {
-	if !s.closed() {
-		return "[n<6]"
-	}
-	return "[" + number(s.lo) + ", " + number(s.hi) + "]"
-}
-
-func ratioText(s *summary) string {
+func ratioText(s *samples.Summary) string {
 	if s == nil {
 		return "-"
 	}
-	return number(s.median) + " " + interval(*s)
+	return samples.Number(s.Median) + " " + s.Interval()
 }

@@ -4,22 +4,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/penstock-go/penstock/internal/svg"
 )
 
-// tenths is a length or position in tenths of a pixel. All geometry is in whole tenths, so
-// that a picture is the same bytes on every machine.
-type tenths int
-
-// String returns the length in pixels.
-func (t tenths) String() string {
-	if t%10 == 0 {
-		return strconv.Itoa(int(t / 10))
-	}
-	return strconv.Itoa(int(t/10)) + "." + strconv.Itoa(int(t%10))
-}
+// tenths is a length or position in tenths of a pixel.
+type tenths = svg.Length
 
 // px converts pixels.
-func px(n int) tenths { return tenths(10 * n) }
+func px(n int) tenths { return svg.Px(n) }
 
 // The time axis: 30 pixels a second.
 const (

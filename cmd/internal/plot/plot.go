@@ -10,6 +10,8 @@ import (
 	"html/template"
 	"strconv"
 	"time"
+
+	"github.com/penstock-go/penstock/internal/svg"
 )
 
 //go:embed plot.svg.tmpl
@@ -19,6 +21,7 @@ var drawing = template.Must(template.New("plot").Parse(source))
 
 // view is what the template shows.
 type view struct {
+	Theme, DarkTheme       template.CSS
 	Name, Numbers, Promise string
 	Description            string
 	Admitted, Denied       int
@@ -77,6 +80,7 @@ func (k kind) draw() ([]byte, error) {
 // layout is what all pictures have in common.
 func layout(phases []phase) *view {
 	v := &view{
+		Theme: svg.Theme, DarkTheme: svg.DarkTheme,
 		Left: left, Right: left + axisWidth, AxisWidth: axisWidth,
 		Requests:  newLane("Requests at an instant", 142, 120, 12, 0, 5, 10),
 		Passed:    newLane("Let through at an instant (requests)", 298, 48, 8, 0, 3, 6),

@@ -1,4 +1,4 @@
-package main
+package samples
 
 import (
 	"math"
@@ -10,8 +10,8 @@ import (
 func TestPairedRatioSeesThroughModes(t *testing.T) {
 	base := []float64{10, 20, 10, 20, 10, 20, 10, 20}
 	values := []float64{11, 22, 11, 22, 11, 22, 11, 22}
-	got := ratioOf(values, base)
-	if math.Abs(got.median-1.1) > 1e-9 || got.hi-got.lo > 1e-9 {
+	got := RatioOf(values, base)
+	if math.Abs(got.Median-1.1) > 1e-9 || got.Hi-got.Lo > 1e-9 {
 		t.Errorf("paired ratio %+v, want 1.1 without width", got)
 	}
 }
@@ -19,18 +19,18 @@ func TestPairedRatioSeesThroughModes(t *testing.T) {
 func TestUnpairedRatioIsWide(t *testing.T) {
 	values := []float64{20, 21, 22, 23, 24, 25, 26}
 	base := []float64{10, 10, 10, 10, 10, 10, 10, 10}
-	got := ratioOf(values, base)
-	if got.median != 2.3 || got.lo != 2.0 || got.hi != 2.6 {
+	got := RatioOf(values, base)
+	if got.Median != 2.3 || got.Lo != 2.0 || got.Hi != 2.6 {
 		t.Errorf("unpaired ratio %+v, want 2.3 [2.0, 2.6]", got)
 	}
-	if open := ratioOf(values[:3], base); open.closed() {
+	if open := RatioOf(values[:3], base); open.Closed() {
 		t.Errorf("three samples have a closed interval: %+v", open)
 	}
 }
 
 func TestSummarizeKeepsTheOrder(t *testing.T) {
 	values := []float64{3, 1, 2}
-	if got := summarize(values); got.median != 2 || got.n != 3 || got.closed() {
+	if got := Summarize(values); got.Median != 2 || got.N != 3 || got.Closed() {
 		t.Errorf("summary %+v", got)
 	}
 	if values[0] != 3 {
@@ -43,11 +43,11 @@ func TestNumber(t *testing.T) {
 		0: "0", 1.15: "1.150", 52: "52.00", 352.4: "352.4", 1234.5: "1234", 0.01: "0.01000", 5e6: "5000000",
 		0.0000012345: "0.000001", 999.96: "1000.0",
 	} {
-		if got := number(value); got != want {
-			t.Errorf("number(%v) = %q, want %q", value, got, want)
+		if got := Number(value); got != want {
+			t.Errorf("Number(%v) = %q, want %q", value, got, want)
 		}
 	}
-	if number(math.NaN()) != "?" || number(math.Inf(1)) != "?" {
+	if Number(math.NaN()) != "?" || Number(math.Inf(1)) != "?" {
 		t.Error("a ratio to zero must print ?")
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package samples
 
 import (
 	"bufio"
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// target is one line of a targets file:
+// Target is one line of a targets file:
 //
 //	<benchmark>[/<key>=<value>[,<value>...]]... <unit> <=|< <number> [x <key>=<value>[,<key>=<value>...]]
 //
@@ -23,15 +23,15 @@ import (
 // "<= n" is met when the median is, and missed when the whole interval is above
 // n. "< n" asks for more, faster beyond noise: met when the whole interval is
 // below n.
-type target struct {
-	line     int
-	text     string
+type Target struct {
+	Line     int // in the file
+	Text     string
 	base     string
 	selects  []selector
 	unit     string
-	strict   bool
-	bound    float64
-	relative []pair // empty: absolute
+	Strict   bool // "<"
+	Bound    float64
+	Relative []Pair // empty: absolute
 }
 
 // selector allows some values of one key.
@@ -41,21 +41,21 @@ type selector struct {
 }
 
 // matches reports whether the target is about r.
-func (t *target) matches(r *row) bool {
-	if r.base != t.base || r.unit != t.unit {
+func (t *Target) matches(r *Row) bool {
+	if r.Base != t.base || r.Unit != t.unit {
 		return false
 	}
 	for _, s := range t.selects {
-		if value, has := r.get(s.key); !has || !slices.Contains(s.values, value) {
+		if value, has := r.Get(s.key); !has || !slices.Contains(s.values, value) {
 			return false
 		}
 	}
 	return true
 }
 
-// parseTargets reads a targets file; # starts a comment.
-func parseTargets(in io.Reader, name string) ([]target, error) {
-	var targets []target
+// ParseTargets reads a targets file; # starts a comment.
+func ParseTargets(in io.Reader, name string) ([]Target, error) {
+	var targets []Target
 	scanner := bufio.NewScanner(in)
 	for line := 1; scanner.Scan(); line++ {
 		text, _, _ := strings.Cut(scanner.Text(), "#")
@@ -67,16 +67,16 @@ func parseTargets(in io.Reader, name string) ([]target, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, line, err)
 		}
-		t.line = line
+		t.Line = line
 		targets = append(targets, t)
 	}
 	return targets, scanner.Err()
 }
 
-func parseTarget(fields []string) (target, error) {
-	t := target{text: strings.Join(fields, " ")}
+func parseTarget(fields []string) (Target, error) {
+	t := Target{Text: strings.Join(fields, " ")}
 	if len(fields) != 4 && len(fields) != 6 {
-		return t, fmt.Errorf("%q has %d words: want <benchmark> <unit> <=|< <number> [x <key>=<value>,...]", t.text, len(fields))
+		return t, fmt.Errorf("%q has %d words: want <benchmark> <unit> <=|< <number> [x <key>=<value>,...]", t.Text, len(fields))
 	}
 	var err error
 	if t.base, t.selects, err = parseSelector(fields[0]); err != nil {
@@ -85,12 +85,12 @@ func parseTarget(fields []string) (target, error) {
 	t.unit = fields[1]
 	switch fields[2] {
 	case "<":
-		t.strict = true
+		t.Strict = true
 	case "<=":
 	default:
 		return t, fmt.Errorf("%q is no comparison: want <= or <", fields[2])
 	}
-	if t.bound, err = strconv.ParseFloat(fields[3], 64); err != nil {
+	if t.Bound, err = strconv.ParseFloat(fields[3], 64); err != nil {
 		return t, fmt.Errorf("%q is no number", fields[3])
 	}
 	if len(fields) == 4 {
@@ -99,7 +99,7 @@ func parseTarget(fields []string) (target, error) {
 	if fields[4] != "x" {
 		return t, fmt.Errorf("%q after the number: want x", fields[4])
 	}
-	t.relative, err = parsePairs(fields[5])
+	t.Relative, err = parsePairs(fields[5])
 	return t, err
 }
 
@@ -118,14 +118,14 @@ func parseSelector(text string) (base string, selects []selector, err error) {
 	return base, selects, nil
 }
 
-func parsePairs(text string) ([]pair, error) {
-	var pairs []pair
+func parsePairs(text string) ([]Pair, error) {
+	var pairs []Pair
 	for part := range strings.SplitSeq(text, ",") {
 		key, value, found := strings.Cut(part, "=")
 		if !found || key == "" || value == "" {
 			return nil, fmt.Errorf("%q in %q: want <key>=<value>", part, text)
 		}
-		pairs = append(pairs, pair{key, value})
+		pairs = append(pairs, Pair{key, value})
 	}
 	return pairs, nil
 }

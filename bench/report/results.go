@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/penstock-go/penstock/bench/internal/samples"
+)
+
+// resultFile is one file of results.
+type resultFile struct {
+	name   string
+	header map[string]string // go, kernel, commit, date, command, load, cpu
+	rows   []*samples.Row
+}
+
+// shown is a row with the file that it is from.
+type shown struct {
+	*samples.Row
+	from *resultFile
+}
+
+// results is all that has been measured.
+type results struct {
+	files  []*resultFile // the latest last
+	rows   []shown       // of each name the latest, in the order of files
+	byID   map[string]shown
+	missed map[string]bool // IDs of rows that miss a target
+	losses []samples.Judgement
+	judged map[samples.Verdict]int
+}
+
+// readResults reads a folder of results and judges the targets.
+func readResults(folder, targetsFile string) (*results, error) {
+	names, err := filepath.Glob(filepath.Join(folder, "*.txt"))
+	if err != nil {
+		return nil, err
+	}
+	r := &results{byID: map[string]shown{}, missed: map[string]bool{}, judged: map[samples.Verdict]int{}}
+	for _, name := range names {
+		f, err := readFile(name)
+		if err != nil {
+			return nil, err
+		}
+		r.files = append(r.files, f)
+	}
+	slices.SortStableFunc(r.files, func(a, b *resultFile) int { return strings.Compare(a.header["date"], b.header["date"]) })
+	for _, f := range r.files {
+		for _, row := range f.rows {
+			r.byID[row.ID()] = shown{row, f}
+		}
+	}
+	for _, f := range r.files {
+		for _, row := range f.rows {
+			if r.byID[row.ID()].from == f {
+				r.rows = append(r.rows, shown{row, f})
+			}
+		}
+	}
+	err = r.judge(targetsFile)
+	return r, err
+}
+
+func readFile(name string) (*resultFile, error) {
+	f := &resultFile{name: filepath.Base(name), header: map[string]string{}}
+	text, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer text.Close()
+	for lines := bufio.NewScanner(text); lines.Scan(); {
+		line := strings.TrimPrefix(lines.Text(), "# ")
+		if key, value, found := strings.Cut(line, ": "); found && f.header[key] == "" {
+			f.header[key] = strings.TrimSpace(value)
+		}
+		if strings.HasPrefix(line, "Benchmark") {
+			break
+		}
+	}
+	f.rows, err = samples.Read(&benchfmt.Files{Paths: []string{name}})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, nil
+}
+
+// judge judges the targets by the latest rows, each against rows of its own file.
+func (r *results) judge(targetsFile string) error {
+	text, err := os.Open(targetsFile)
+	if err != nil {
+		return err
+	}
+	defer text.Close()
+	targets, err := samples.ParseTargets(text, filepath.Base(targetsFile))
+	if err != nil {
+		return err
+	}
+	for i := range targets {
+		for _, f := range r.files {
+			for _, j := range targets[i].Judge(f.rows) {
+				if j.Row == nil || r.byID[j.Row.ID()].from != f {
+					continue
+				}
+				r.judged[j.Verdict]++
+				if j.Verdict == samples.Missed {
+					r.missed[j.Row.ID()] = true
+					r.losses = append(r.losses, j)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// find returns the latest rows of a benchmark and unit on so many processors whose
+// names have the given values, in order.
+func (r *results) find(base, unit string, procs int, fixed ...samples.Pair) []shown {
+	var found []shown
+	for _, row := range r.rows {
+		if row.Base != base || row.Unit != unit || row.Procs != procs {
+			continue
+		}
+		if !slices.ContainsFunc(fixed, func(p samples.Pair) bool { v, _ := row.Get(p.Key); return v != p.Value }) {
+			found = append(found, row)
+		}
+	}
+	return found
+}
+
+// label is what a row's limiter is called in tables and pictures.
+func label(r *samples.Row) string {
+	limiter, _ := r.Get("limiter")
+	switch clock, _ := r.Get("clock"); clock {
+	case "", "exact":
+		return limiter
+	case "none":
+		return limiter + ", no clock"
+	default:
+		return limiter + ", " + clock + " clock"
+	}
+}
