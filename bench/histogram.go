@@ -79,14 +79,5 @@ func (h *Histogram) Total() uint64 { return h.total }
 // Max returns the largest value, exactly.
 func (h *Histogram) Max() uint64 { return h.max }
 
-// Add counts all values of another histogram too.
-func (h *Histogram) Add(other *Histogram) {
-	for bucket, count := range &other.buckets {
-		h.buckets[bucket] += count
-	}
-	h.total += other.total
-	h.max = max(h.max, other.max)
-}
-
 // Reset forgets all values.
 func (h *Histogram) Reset() { *h = Histogram{} }
