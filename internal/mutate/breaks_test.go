@@ -104,7 +104,7 @@ var breaks = []broken{
 	},
 	{
 		"a limit is superseded in a leaf without room for the next", table,
-		[]piece{{"if own == nil && l.used >= maxUsed {", "if own == nil && l.used >= maxUsed && l.findOther(id) == nil {"}}, catcher{unit, "sharded", "TestConversionInAFullLeaf"},
+		[]piece{{"if own == nil && int(l.used) >= roomAt(l.depth) {", "if own == nil && int(l.used) >= roomAt(l.depth) && l.findOther(id) == nil {"}}, catcher{unit, "sharded", "TestConversionInAFullLeaf"},
 	},
 	{
 		"a slot is used again for another key", "sharded/leaf.go",
