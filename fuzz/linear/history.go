@@ -159,7 +159,8 @@ func resolve(operations []porcupine.Operation, times []int64) {
 }
 
 // settledBefore returns a time that the limiter's was not before at now: the beginning of the latest
-// call that had read the clock and ended by then (a cancellation of what was refused does not read it). Before the first it is the first reading there is.
+// call that had read the clock and ended by then (a cancellation of what was refused does not read it).
+// Before the first it is the first reading there is.
 func settledBefore(operations []porcupine.Operation, now int64, times []int64) int64 {
 	settled := times[0]
 	for _, op := range operations {
