@@ -92,6 +92,10 @@ stress: ## Run every stress test under the race detector for STRESSTIME
 interleave: ## Run the core's small concurrent programs under every order of their steps
 	@./scripts/interleave.sh $(PROGRAMS)
 
+.PHONY: mutate
+mutate: ## Break the core on purpose, see each break caught, and write docs/mutations.md (minutes)
+	@PENSTOCK_MUTATE=docs/mutations.md $(GO) test -count=1 -timeout 1h -run '^TestMutations$$' ./internal/mutate
+
 .PHONY: paced
 paced: ## Let 50 waiters share 1,000 a second for 10 s, on the real clock of an idle machine
 	@PENSTOCK_PACED=10s $(GO) test -count=1 -v -run '^TestPacedWaiters$$' ./engine

@@ -121,7 +121,10 @@ func (s *stage) give(key int, r *Receipt[int]) {
 // the invariants of the table.
 func (s *stage) conserved() error {
 	s.tally()
-	errs := []error{s.m.table.Invariants()}
+	if err := s.m.table.Invariants(); err != nil {
+		return err // a call might not come back
+	}
+	var errs []error
 	for key, kept := range s.kept {
 		capacity := s.m.Limit().Capacity()
 		if left := s.m.Peek(key).Remaining; left != max(0, capacity-kept) {

@@ -41,22 +41,29 @@ func TestInterleaveTwoSplitOne(t *testing.T) {
 	}.explore(t)
 }
 
-// Two full leaves are split at once, one of which doubles the directory under the other; a call is on
-// its way to a key of either.
+// Two full leaves are split at once, one of which doubles the directory under the other.
 func TestInterleaveTwoSplits(t *testing.T) {
-	program{
-		name: "two leaves split", bound: interleave.Exhaustive, limit: slow(2),
-		provokes: []string{splits, doublings, awaits, interleave.Waits, inserts},
+	twoSplits("two leaves split", []string{splits, doublings, interleave.Waits, inserts}).explore(t)
+}
+
+// The same, and a call is on its way to a key of one of them.
+func TestInterleaveTakeTwoSplits(t *testing.T) {
+	twoSplits("take, two leaves split", []string{splits, doublings, awaits, interleave.Waits, inserts}, at(0, 0)).explore(t)
+}
+
+func twoSplits(name string, provokes []string, taken ...int) program {
+	return program{
+		name: name, bound: interleave.Exhaustive, limit: slow(2), provokes: provokes,
 		setup: func(s *stage) {
 			s.fill()
 			s.take(at(2, 3), 1) // splits
 			s.take(at(0, 2), 1)
 			s.take(at(3, 0), 1)
-			s.Go(func() { s.take(at(1, 3), 1) })
-			s.Go(func() { s.take(at(2, 2), 1) })
-			s.Go(func() { s.take(at(0, 0), 1) })
+			for _, key := range append([]int{at(1, 3), at(2, 2)}, taken...) {
+				s.Go(func() { s.take(key, 1) })
+			}
 		},
-	}.explore(t)
+	}
 }
 
 // Two leaves become one under a call on a key of one of them, and a new key of the other.

@@ -163,17 +163,50 @@ func TestInterleaveTwoRefunds(t *testing.T) {
 	}.explore(t)
 }
 
-// A key is reset while it is taken from, and what was taken is given back: no more than one burst is
-// forgotten.
+// One receipt is given back by two.
+func TestInterleaveOneReceipt(t *testing.T) {
+	k := at(0, 0)
+	program{
+		name: "one receipt, two give back", bound: interleave.Exhaustive, limit: slow(3),
+		provokes: []string{givenBack, interleave.FailedSwaps},
+		setup: func(s *stage) {
+			s.take(k, 2)
+			_, r := s.m.TakeReceipt(k, 1)
+			s.kept[k]++
+			for range 2 {
+				s.Go(func() { s.give(k, r) })
+			}
+			s.Check(func() error {
+				if s.kept[k] != 2 {
+					return fmt.Errorf("%d of 3 permits are left over by one receipt for 1", s.kept[k])
+				}
+				return s.conserved()
+			})
+		},
+	}.explore(t)
+}
+
+// A key is reset while it is taken from, and what was taken is given back. From then on it has one burst.
 func TestInterleaveReset(t *testing.T) {
 	k := at(0, 0)
 	program{
 		name: "take, reset, give back", bound: interleave.Exhaustive, limit: slow(2),
 		provokes: []string{givenBack, interleave.FailedSwaps, "forgotten"},
 		setup: func(s *stage) {
+			var done interleave.Bool
+			after := int64(0) // permits taken by calls that began when the reset had ended
 			s.take(k, 1)
-			s.Go(func() { s.take(k, 1); s.take(k, 1) })
-			s.Go(func() { s.m.Reset(k) })
+			s.Go(func() {
+				for range 2 {
+					if late := done.Load(); s.m.Allow(k) {
+						s.kept[k]++
+						if late {
+							after++
+						}
+					}
+				}
+			})
+			s.Go(func() { s.m.Reset(k); done.Store(true) })
 			s.Go(func() {
 				if d, r := s.m.TakeReceipt(k, 1); d.Allowed {
 					s.kept[k]++
@@ -182,13 +215,55 @@ func TestInterleaveReset(t *testing.T) {
 			})
 			s.Check(func() error {
 				s.tally()
-				owed := 2 - s.m.Peek(k).Remaining
-				forgotten := s.kept[k] - owed
-				if forgotten < 0 || forgotten > 2 {
-					return fmt.Errorf("%d permits were admitted, and %d are owed: a reset forgets 0 to 2", s.kept[k], owed)
+				left := s.m.Peek(k).Remaining
+				forgotten := s.kept[k] - (2 - left)
+				if forgotten < 0 || forgotten > 2 || after+left > 2 {
+					return fmt.Errorf("%d permits were forgotten, and %d may act after the reset: it forgets 0 to 2, and then 2 may act",
+						forgotten, after+left)
 				}
 				s.Count("forgotten", uint64(forgotten))
 				return s.m.table.Invariants()
+			})
+		},
+	}.explore(t)
+}
+
+// All keys of a full leaf come under another limit: room is made before any of them is superseded.
+func TestInterleaveLimitInAFullLeaf(t *testing.T) {
+	program{
+		name: "limit, full leaf", bound: interleave.Exhaustive, limit: slow(2),
+		provokes: []string{conversions, splits, interleave.Waits},
+		setup: func(s *stage) {
+			s.fill()
+			s.Go(func() { s.set(slow(3)); s.take(at(0, 0), 1); s.take(at(1, 1), 1) })
+			s.Go(func() { s.take(at(1, 1), 1) })
+			s.most = 3
+		},
+	}.explore(t)
+}
+
+// A call is on its way to the slot of a key that comes under another limit and back, and a new key begins its
+// probe at that slot, with the same number of permits used.
+func TestInterleaveSupersededSlot(t *testing.T) {
+	k, other := at(0, 0), at(0, 0)+1
+	program{
+		name: "limit, new key, take", bound: interleave.Exhaustive, limit: slow(2),
+		provokes: []string{conversions, inserts, interleave.FailedSwaps},
+		setup: func(s *stage) {
+			one := s.m.rule.Load()
+			s.take(k, 1)
+			s.set(slow(3))
+			s.most = 3
+			s.Go(func() {
+				if d, _ := s.m.takeOne(&s.m.main, one, k, 1, readClock); d.Allowed {
+					s.kept[k]++
+				}
+			})
+			s.Go(func() {
+				s.take(k, 1)
+				if d, _ := s.m.takeOne(&s.m.main, one, other, 1, readClock); d.Allowed {
+					s.kept[other]++
+				}
 			})
 		},
 	}.explore(t)

@@ -132,3 +132,34 @@ func TestInterleaveReserveLimit(t *testing.T) {
 		},
 	}.explore(t)
 }
+
+// A key is reset while a promise of it is made and given up: from then on it has one burst.
+func TestInterleaveReserveReset(t *testing.T) {
+	k := at(0, 0)
+	program{
+		name: "reserve, reset, cancel", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 1),
+		provokes: []string{promised, "reset", interleave.FailedSwaps},
+		setup: func(s *stage) {
+			var done interleave.Bool
+			after := int64(0) // permits taken by a call that began when the reset had ended
+			s.m.Allow(k)
+			s.Go(func() {
+				r := s.reserve(k)
+				r.Cancel()
+			})
+			s.Go(func() { s.m.Reset(k); done.Store(true) })
+			s.Go(func() {
+				if done.Load() && s.m.Allow(k) {
+					after++
+				}
+			})
+			s.Check(func() error {
+				s.Count("reset", uint64(after))
+				if left := s.m.Peek(k).Remaining; after+left > 1 {
+					return fmt.Errorf("%d permits may act at the instant of the reset, of 1", after+left)
+				}
+				return s.m.table.Invariants()
+			})
+		},
+	}.explore(t)
+}

@@ -60,7 +60,8 @@
 //  9. Publish: under one hold of the directory's lock write all entries of the prefix,
 //     doubling if needed; mark the old leaf replaced; unlock.
 //  10. Sweep: count what equals new, read only; above a threshold, step 8.
-//  11. Refund: exact identity only; absent or Superseded: nothing is due.
+//  11. Refund, reset, giving up a promise: lock the leaf, look and swap, beside takes. Exact identity only;
+//      absent or Superseded: nothing is due.
 //
 // # Honest limits
 //

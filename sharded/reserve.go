@@ -179,9 +179,11 @@ func (l *Ledger) Cancel(k Key, promise Promise) bool {
 		return false
 	}
 	defer l.prune(k, p, now)
+	leaf := t.hold(k)
+	defer leaf.mu.Unlock()
 	known := promise.after != 0 && t.unseen.Load() == promise.unseen // of a word whose changes are known
 	if p.changes != promise.changes {
-		return l.cancelOld(k, p, promise, now, known)
+		return l.cancelOld(leaf, k, p, promise, now, known)
 	}
 	i := p.find(promise.act)
 	if i < 0 {
@@ -189,7 +191,7 @@ func (l *Ledger) Cancel(k Key, promise Promise) bool {
 	}
 	p.count(promise.act, -1)
 	if known {
-		l.release(k, p, i, promise, now)
+		l.release(leaf, k, p, i, promise, now)
 	} else {
 		p.acts = slices.Delete(p.acts, i, i+1)
 	}
@@ -209,16 +211,18 @@ func (l *Ledger) Withdraw(k Key, promise Promise) {
 		p.count(promise.act, -1)
 		p.acts = slices.Delete(p.acts, i, i+1)
 	}
-	if promise.after == 0 || l.table.unseen.Load() != promise.unseen || p.returns == promise.returns && l.undo(k, promise) {
+	leaf := l.table.hold(k)
+	defer leaf.mu.Unlock()
+	if promise.after == 0 || l.table.unseen.Load() != promise.unseen || p.returns == promise.returns && l.undo(leaf, k, promise) {
 		return
 	}
-	l.update(k, func(law atomicstate.Law, word uint64) (uint64, bool) {
+	l.update(leaf, k, func(law atomicstate.Law, word uint64) (uint64, bool) {
 		return law.Refund(word, promise.act, now, promise.act.N, p.after(max(now, promise.act.At)))
 	})
 }
 
 // cancelOld is Cancel of a reservation made under a limit that the key had before.
-func (l *Ledger) cancelOld(k Key, p *promises, promise Promise, now int64, known bool) bool {
+func (l *Ledger) cancelOld(leaf *leaf, k Key, p *promises, promise Promise, now int64, known bool) bool {
 	i := slices.Index(p.old, promise.act)
 	if i < 0 {
 		return false
@@ -227,7 +231,7 @@ func (l *Ledger) cancelOld(k Key, p *promises, promise Promise, now int64, known
 	p.count(promise.act, -1)
 	if known && p.changes-promise.changes == 1 {
 		carried := atomicstate.Act{At: p.changedAt, N: promise.act.N}
-		l.update(k, func(law atomicstate.Law, word uint64) (uint64, bool) {
+		l.update(leaf, k, func(law atomicstate.Law, word uint64) (uint64, bool) {
 			return law.Refund(word, carried, now, carried.N, p.all(now))
 		})
 	}
@@ -235,15 +239,15 @@ func (l *Ledger) cancelOld(k Key, p *promises, promise Promise, now int64, known
 }
 
 // release gives back what can be given back of the i-th promise and of those given up before.
-func (l *Ledger) release(k Key, p *promises, i int, promise Promise, now int64) {
-	if p.returns == promise.returns && l.undo(k, promise) {
+func (l *Ledger) release(leaf *leaf, k Key, p *promises, i int, promise Promise, now int64) {
+	if p.returns == promise.returns && l.undo(leaf, k, promise) {
 		p.acts = slices.Delete(p.acts, i, i+1)
 	} else {
 		unit := l.table.law(promise.limit).Usage(promise.after, now).PerPermit
 		p.acts[i].Owed = promise.act.N * int64(unit)
 	}
 	var given int64
-	l.update(k, func(law atomicstate.Law, word uint64) (next uint64, due bool) {
+	l.update(leaf, k, func(law atomicstate.Law, word uint64) (next uint64, due bool) {
 		next, given = law.Release(word, now, p.after(now-1))
 		return next, given > 0
 	})
@@ -266,43 +270,35 @@ func (p *promises) settle(given int64) {
 // undo puts a word back to what it was before a reservation if nobody has changed it since. Words
 // come back to what they were only where something was given back: the caller knows of all that.
 // What is undone itself does not count there: it leaves nothing that came after.
-func (l *Ledger) undo(k Key, promise Promise) bool {
-	return l.swap(k, func(_ atomicstate.Law, word uint64) (uint64, bool) {
+func (l *Ledger) undo(leaf *leaf, k Key, promise Promise) bool {
+	return leaf.swap(l.table, k, func(_ atomicstate.Law, word uint64) (uint64, bool) {
 		return promise.before, word == promise.after
 	})
 }
 
 // update is swap, and notes that something was given back.
-func (l *Ledger) update(k Key, back func(law atomicstate.Law, word uint64) (next uint64, due bool)) {
-	if l.swap(k, back) {
+func (l *Ledger) update(leaf *leaf, k Key, back func(law atomicstate.Law, word uint64) (next uint64, due bool)) {
+	if leaf.swap(l.table, k, back) {
 		l.keys[k].returned()
 	}
 }
 
 // swap gives the word of k, whatever its limit is, what back makes of it, and reports whether anything
-// was due.
-func (l *Ledger) swap(k Key, back func(law atomicstate.Law, word uint64) (next uint64, due bool)) bool {
-	t := l.table
-	for {
-		s := t.lookupSlot(k)
-		if s == nil {
-			return false
-		}
-		word := s.word.Load()
-		if !atomicstate.IsLive(word) {
-			if word == atomicstate.Superseded && t.gone(k) {
-				return false
-			}
-			t.Await(k)
-			continue
-		}
+// was due. The caller holds l's lock.
+func (l *leaf) swap(t *Table, k Key, back func(law atomicstate.Law, word uint64) (next uint64, due bool)) bool {
+	s := l.any(k)
+	if s == nil {
+		return false
+	}
+	for word := s.word.Load(); atomicstate.IsLive(word); word = s.word.Load() {
 		next, due := back(t.law(limitOf(s.check)), word)
 		if !due {
 			return false
 		}
 		if s.word.CompareAndSwap(word, next) {
-			t.lookAgain(k)
+			l.lookAgain()
 			return true
 		}
 	}
+	return false
 }

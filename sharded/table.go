@@ -286,18 +286,6 @@ func (t *Table) canForget(l *leaf, now int64) bool {
 	return c.forgettable > 0
 }
 
-// lookAgain makes the next new key at the cap look for something to forget in the leaf of k,
-// which owes less since and may be new earlier than was thought.
-func (t *Table) lookAgain(k Key) {
-	if t.maxKeys == 0 {
-		return
-	}
-	l := t.dir.Load().leafOf(k.Hash)
-	l.mu.Lock()
-	l.retryForget = math.MinInt64
-	l.mu.Unlock()
-}
-
 // makeRoom rebuilds a leaf at the cap to forget what equals new: Retry if there was
 // anything, else Full.
 func (t *Table) makeRoom(l *leaf, now int64) Outcome {
