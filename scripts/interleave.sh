@@ -23,9 +23,14 @@ export PENSTOCK_INTERLEAVE="$folder/table"
 for package in $(find . -name '*_interleave_test.go' | sed 's,/[^/]*$,,' | sort -u); do
 	binary=$folder/$(echo "$package" | tr -c 'a-z\n' '_').test
 	"$go" test -c -tags interleave -o "$binary" "$package"
-	(cd "$package" && "$binary" -test.list '^TestInterleave') | grep -e "$pattern" | sed "s,^,$package $binary ," || true
-done >"$folder/programs"
-[ -s "$folder/programs" ] || { echo "interleave.sh: no program matches $pattern" >&2; exit 1; }
+	(cd "$package" && "$binary" -test.list '^TestInterleave') | sed "s,^,$package $binary ,"
+done >"$folder/all"
+awk -v pattern="$pattern" '$3 ~ pattern' "$folder/all" >"$folder/programs"
+if ! [ -s "$folder/programs" ]; then
+	echo "interleave.sh: no program matches $pattern; PROGRAMS is a part of the name of one of:" >&2
+	sed 's,.* ,  ,' "$folder/all" >&2
+	exit 1
+fi
 
 # A process that fails says why; the table is printed all the same.
 failed=0

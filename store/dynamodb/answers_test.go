@@ -121,6 +121,15 @@ func TestCredentialsThatCannotBeHad(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrUnavailable)
 }
 
+// TestNoTable: a table that is not there is told as that, with where it was looked for and what to do.
+func TestNoTable(t *testing.T) {
+	client := dynamodbtest.Client(t, dynamodbtest.Minidyn(t).URL)
+	_, err := dynamodb.Open(t.Context(), client, "nowhere")
+	require.ErrorIs(t, err, dynamodb.ErrTable)
+	require.ErrorIs(t, err, store.ErrUnavailable)
+	require.ErrorContains(t, err, `there is no table "nowhere" in eu-west-1: make it once, by CreateTable`)
+}
+
 // TestServersDate: the clock is compared with the Date of the answers. Nothing is decided by one that is too far
 // away, or that cannot be compared; when it is right again, so are the decisions.
 func TestServersDate(t *testing.T) {

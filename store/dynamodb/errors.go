@@ -16,7 +16,7 @@ import (
 var (
 	// ErrSkew reports a clock that is too far from the server's, or cannot be compared with it.
 	ErrSkew = errors.New("dynamodb: the clock is too far from the server's")
-	// ErrTable reports a table that is not what [CreateTable] makes, or not ready.
+	// ErrTable reports a table that is not there, not what [CreateTable] makes, or not ready.
 	ErrTable = errors.New("dynamodb: the table is not usable")
 )
 

@@ -2,6 +2,7 @@ package dynamodb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"time"
@@ -64,6 +65,10 @@ func Open(ctx context.Context, client *awsdynamodb.Client, table string, opts ..
 		found, err = client.DescribeTable(ctx, &awsdynamodb.DescribeTableInput{TableName: &table}, o)
 		return err
 	})
+	if _, none := errors.AsType[*types.ResourceNotFoundException](err); none {
+		return nil, fmt.Errorf("%w: %w: there is no table %q in %s: make it once, by CreateTable: %w",
+			store.ErrUnavailable, ErrTable, table, client.Options().Region, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("dynamodb: describing table %q: %w", table, readError(err))
 	}

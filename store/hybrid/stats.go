@@ -12,8 +12,10 @@ type Stats struct {
 	Held   int64 // of those, at hand
 	Wasted int64 // of those, ended, came too late or were dropped; not counting charges without an answer
 
-	Calls int64 // requests to the store to decide, those of a batch counted one by one
-	Keys  int   // keys kept in mind
+	// Calls is the requests to the Shared limiter to decide, those of a batch counted one by one; also those that
+	// its breaker did not let through to the store, see store.Stats.
+	Calls int64
+	Keys  int // keys kept in mind
 }
 
 // counters are those behind Stats.

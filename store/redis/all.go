@@ -24,7 +24,7 @@ type All struct {
 func NewAll(s *Storage, b *store.Backend, limiters ...*store.Shared) (*All, error) {
 	a := &All{storage: s, backend: b}
 	if len(limiters) == 0 {
-		return nil, fmt.Errorf("%w: redis.NewAll of no limiters", store.ErrOption)
+		return nil, fmt.Errorf("%w: redis.NewAll of no limiters: pass one or more", store.ErrOption)
 	}
 	seen := map[string]bool{}
 	for _, l := range limiters {

@@ -55,6 +55,10 @@ var errReply = errors.New("redis: the reply is none of the script's: does someth
 // Errors of a server with which it refuses a call before it runs, or its write: the script has changed
 // nothing. All error replies are of this kind, since a script writes with its last command.
 func refused(err error) error {
+	if strings.HasPrefix(err.Error(), "MOVED ") {
+		return fmt.Errorf("%w: redis: the server is one of a cluster, and this client does not follow: "+
+			"use one for clusters (redis.ClusterClient of go-redis): %w", store.ErrUnavailable, err)
+	}
 	return fmt.Errorf("%w: redis: %w", store.ErrUnavailable, err)
 }
 

@@ -155,6 +155,23 @@ func slotNames(t *testing.T, p *place) {
 	})
 }
 
+// A client that was made for one server is told that the server is one of a cluster.
+func clientOfOneServer(t *testing.T, p *place) {
+	t.Helper()
+	l := limiter(t, byGoRedis(t, nil, p.masters()[0].Addr), only(plenty), steady())
+	refused := 0
+	for i := range 60 {
+		if _, err := l.Take(t.Context(), fmt.Sprint("key", i), 1); err != nil {
+			require.ErrorIs(t, err, store.ErrUnavailable)
+			require.NotErrorIs(t, err, store.ErrUnknownOutcome)
+			require.ErrorContains(t, err, "the server is one of a cluster, and this client does not follow: use one for clusters")
+			refused++
+		}
+	}
+	require.Greater(t, refused, 20)
+	require.Less(t, refused, 60)
+}
+
 func TestShardMap(t *testing.T) {
 	m := newShardMap([]slotRange{
 		{10923, 16383, "c"}, {0, 99, "a"}, {100, 5460, "b"}, {5461, 10922, "a"},

@@ -83,6 +83,7 @@ func TestCluster(t *testing.T) {
 		{"AllAtOnce", allAtOnce},
 		{"ScriptFlush", clusterScriptFlush},
 		{"Slots", slotNames},
+		{"ClientOfOneServer", clientOfOneServer},
 		{"SlotMoves", slotMoves},
 	} {
 		t.Run(check.name, func(t *testing.T) { check.test(t, p) })

@@ -27,7 +27,8 @@ const reloadSlots = time.Second
 //
 // A cluster client sends commands again too when a connection breaks, whatever MaxRetries is. The
 // storage's commands say that they must not be. Errors: [store.ErrOption] for other clients, among
-// them a Ring, which begins a key anew on another node when one fails.
+// them a Ring, which begins a key anew on another node when one fails. That the server of a *redis.Client
+// is one of a cluster is not noticed here: its calls for the keys of other nodes fail, and their error says so.
 //
 // go-redis writes each connection that it cannot make to a log of its own; redis.SetLogger sets that.
 func FromGoRedis(c goredis.UniversalClient) (*Storage, error) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -45,7 +46,7 @@ Rows, which take turns so that what else happens on the machine happens to all:
   raw UpdateItem, raw GetItem   the floor of DynamoDB: an update without a condition, a consistent
                                 read
   allow                         a decision that passes
-  deny                          a decision on a key that is used up
+  deny                          a decision on a key that is used up, and was seen to be
   hybrid                        the same limit decided in this process, on leases of the store
 
 Each is called on 1000 keys in turn, hybrid on 10: leases are for keys that are called for often.
@@ -55,7 +56,7 @@ AWS bills; on Redis the user also needs PING and INFO.
 
 Exit codes:
   0  all rows were measured
-  1  the store could not be reached, all calls of a row failed, or it was stopped
+  1  the store could not be reached, of a row more calls failed than one in a hundred, or it was stopped
   2  wrong usage
 
 Examples:
@@ -76,11 +77,7 @@ func (c *benchStoreCmd) Run(env Env) error {
 	}
 	ctx, stop := untilInterrupt()
 	defer stop()
-	open := func(ctx context.Context) (stores.Target, error) {
-		ctx, cancel := context.WithTimeout(ctx, openTimeout)
-		defer cancel()
-		return stores.Open(ctx, address)
-	}
+	open := func(ctx context.Context) (stores.Target, error) { return openStore(ctx, address, "bench") }
 	rep, err := storebench.Run(ctx, address, open, options)
 	if rep == nil || len(rep.Rows) == 0 && err != nil {
 		return err
@@ -92,10 +89,7 @@ func (c *benchStoreCmd) Run(env Env) error {
 	if err := write(env.Stdout); err != nil {
 		return fmt.Errorf("cannot write the results: %w", err)
 	}
-	if err != nil {
-		return err
-	}
-	return rep.Failed()
+	return errors.Join(rep.Failed(), err)
 }
 
 // options checks the flags.

@@ -32,16 +32,18 @@ func untilInterrupt() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt)
 }
 
-// openStore reaches the store that --store, or an argument, names.
-func openStore(ctx context.Context, what, url string) (stores.Target, *stores.Address, error) {
-	address, err := stores.Parse(url)
-	if err != nil {
-		return nil, nil, usageError("%s: %w", what, err)
-	}
+// openStore reaches a store, and makes sure that it decides; name is of its keys.
+func openStore(ctx context.Context, address *stores.Address, name string) (stores.Target, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	target, err := stores.Open(ctx, address)
-	return target, address, err
+	if err != nil {
+		return nil, err
+	}
+	if err := stores.Try(ctx, address, target, name); err != nil {
+		return nil, errors.Join(err, target.Close())
+	}
+	return target, nil
 }
 
 // onStore checks a store of the user's.
@@ -50,9 +52,13 @@ func (c *checkCmd) onStore(env Env) error {
 	if err != nil {
 		return err
 	}
+	address, err := stores.Parse(c.Store)
+	if err != nil {
+		return usageError("--store: %w", err)
+	}
 	ctx, stop := untilInterrupt()
 	defer stop()
-	target, address, err := openStore(ctx, "--store", c.Store)
+	target, err := openStore(ctx, address, "check")
 	if err != nil {
 		return err
 	}

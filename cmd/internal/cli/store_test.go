@@ -117,6 +117,49 @@ func TestStoresThatCannotBeReached(t *testing.T) {
 	}
 }
 
+// A store that can be reached but takes no writes, or not from this user, is told once and not check by check.
+func TestStoresThatTakeNoWrites(t *testing.T) {
+	open := servertest.Redis(t)
+	rules := map[string]string{
+		"keys":     "~other:* -@all +info +eval +evalsha +time +get +set +del",
+		"scripts":  "~* -@all +info +time +get +set +del",
+		"commands": "~* -@all +info +eval +evalsha +time +get +del",
+		"removal":  "~* -@all +info +eval +evalsha +time +get +set",
+	}
+	want := map[string]string{
+		servertest.Redis(t, "--replicaof", "127.0.0.1 1"): "the server is a replica; name its master",
+		servertest.Redis(t, "--maxmemory", "1"):           "the server's memory is full (maxmemory)",
+	}
+	for user, rule := range rules {
+		servertest.RedisCLI(t, open, append([]string{"ACL", "SETUSER", user, "on", ">hunter2"}, strings.Fields(rule)...)...)
+		want[user+":hunter2@"+open] = "that user may not do what penstock needs: EVAL, EVALSHA, TIME, GET, SET, DEL, INFO"
+	}
+	for where, help := range want {
+		for _, verb := range [][]string{{"check", "--store", "redis://" + where}, {"bench-store", "--for", "20ms", "redis://" + where}} {
+			code, stdout, stderr := call("", verb...)
+			assert.Equal(t, exitFailed, code, verb)
+			assert.Empty(t, stdout, verb)
+			assert.Contains(t, stderr, help, verb)
+			assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %q", stderr)
+			assert.NotContains(t, stderr, "hunter")
+		}
+	}
+}
+
+// Whose table it is, is told by where requests go.
+func TestCheckNamesTheEndpointOfTheEnvironment(t *testing.T) {
+	emulator := httptest.NewServer(dynamodbtest.MinidynHandler())
+	t.Cleanup(emulator.Close)
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL_DYNAMODB": emulator.URL, "AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none",
+	} {
+		t.Setenv(name, value)
+	}
+	code, stdout, stderr := call(passing, "check", "--store", "dynamodb://limits?create=true&floats=true", "-")
+	assert.Empty(t, stderr)
+	assert.Contains(t, stdout, "dynamodb table limits at "+emulator.URL, code)
+}
+
 // Without a region there is nobody to ask; credentials are not looked for on the network.
 func TestDynamoDBWithoutARegion(t *testing.T) {
 	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"} {

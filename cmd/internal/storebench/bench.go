@@ -127,6 +127,9 @@ func table(ctx context.Context, open Open, scratch *stores.Scratch, callers int,
 		return nil, err
 	}
 	defer s.close()
+	if err := s.seen(ctx, callers); err != nil {
+		return nil, err
+	}
 	if o.Began != nil {
 		o.Began(callers, len(s.ways))
 	}
@@ -260,10 +263,15 @@ func medianRatio(of, to []float64) float64 {
 	return ratios[len(ratios)/2]
 }
 
-// failed returns an error if there was nothing but errors.
+// failing reports that more calls failed than one in a hundred: then the figures
+// are not those of a store that answers.
+func (r *Row) failing() bool { return r.Errors*100 > r.Calls }
+
+// failed returns an error if the row is failing.
 func (r *Row) failed() error {
-	if r.Errors < r.Calls {
+	if !r.failing() {
 		return nil
 	}
-	return fmt.Errorf("%s: every call failed: %s", r.Name, r.FirstError)
+	return fmt.Errorf("%s, %d callers: %d of %d calls failed, so there are no figures: %s",
+		r.Name, r.Callers, r.Errors, r.Calls, r.FirstError)
 }

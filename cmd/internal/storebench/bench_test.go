@@ -7,8 +7,11 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -116,7 +119,7 @@ func TestUnexpectedAnswers(t *testing.T) {
 	assert.Positive(t, rep.Rows[i].Unexpected)
 	var out bytes.Buffer
 	require.NoError(t, rep.WriteTable(&out))
-	assert.Contains(t, out.String(), "came out the other way")
+	assert.Contains(t, out.String(), "calls were refused, and are in these figures: give a larger --limit")
 }
 
 func TestStopped(t *testing.T) {
@@ -135,11 +138,64 @@ func TestStopped(t *testing.T) {
 	assert.Equal(t, "0", servertest.RedisCLI(t, addr, "DBSIZE"))
 }
 
+// A row of calls that are refused is one of keys that are known to be used up, which on DynamoDB are read and not
+// written to: the dearer call by which each process finds out is not measured.
+func TestDenyIsOfKeysSeenToBeUsedUp(t *testing.T) {
+	var updates, reads atomic.Int64
+	emulator := dynamodbtest.MinidynHandler()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Header.Get("X-Amz-Target") {
+		case "DynamoDB_20120810.UpdateItem":
+			updates.Add(1)
+		case "DynamoDB_20120810.GetItem":
+			reads.Add(1)
+		}
+		emulator.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	address, err := stores.Parse("dynamodb://limits?create=true&floats=true&endpoint=" + url.QueryEscape(server.URL))
+	require.NoError(t, err)
+	open := func(ctx context.Context) (stores.Target, error) { return stores.Open(ctx, address) }
+
+	began := false
+	_, err = Run(t.Context(), address, open, Options{Limit: plenty, Concurrency: []int{2}, For: leastTurn, Began: func(int, int) {
+		began = true
+		assert.GreaterOrEqual(t, updates.Load(), int64(2*keyCount), "each key is used up, and each seen to be")
+	}})
+	require.NoError(t, err)
+	require.True(t, began)
+
+	target, err := open(t.Context())
+	require.NoError(t, err)
+	defer target.Close()
+	scratch := stores.NewScratch("bench")
+	require.NoError(t, prepare(t.Context(), target, scratch, plenty))
+	other, err := open(t.Context())
+	require.NoError(t, err)
+	defer other.Close()
+	s, err := newSetup(t.Context(), other, scratch, plenty)
+	require.NoError(t, err)
+	defer s.close()
+	require.NoError(t, s.seen(t.Context(), 2))
+	updates.Store(0)
+	reads.Store(0)
+	i := slices.IndexFunc(s.ways, func(w way) bool { return w.name == wayDeny })
+	require.NoError(t, useUp(t.Context(), 2, s.ways[i].call))
+	assert.EqualValues(t, keyCount, updates.Load()+reads.Load())
+	assert.Less(t, updates.Load(), int64(keyCount/2), "the storage remembers some 4096 places, on which keys fall together")
+}
+
 func TestFailed(t *testing.T) {
-	rep := &Report{Rows: []Row{{Name: "a", Calls: 2, Errors: 1, FirstError: "x"}}}
+	rep := &Report{Rows: []Row{{Name: "a", Callers: 3, Calls: 100, Errors: 1, PerSecond: 888, FirstError: "x"}}}
 	require.NoError(t, rep.Failed())
-	rep.Rows = append(rep.Rows, Row{Name: "b", Calls: 2, Errors: 2, FirstError: "y"})
-	require.EqualError(t, rep.Failed(), "b: every call failed: y")
+	rep.Rows = append(rep.Rows, Row{Name: "b", Callers: 3, Calls: 100, Errors: 2, PerSecond: 777, FirstError: "y"})
+	require.EqualError(t, rep.Failed(), "b, 3 callers: 2 of 100 calls failed, so there are no figures: y")
+	var out bytes.Buffer
+	require.NoError(t, rep.WriteTable(&out))
+	assert.Contains(t, out.String(), "888")
+	assert.Contains(t, out.String(), "a, 3 callers: 1 of 100 calls failed, the first: x\n")
+	assert.NotContains(t, out.String(), "777", "the time of a failure is no figure")
+	assert.Regexp(t, `(?m)^ +3( +-){7} +b$`, out.String())
 }
 
 // The quantiles of a histogram are those of the sorted durations, at most a step too high.

@@ -3,6 +3,7 @@ package storebench
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,7 +56,7 @@ const hotKeys = 10
 const (
 	// callDeadline is how long a call may take: what is slow is to be seen as slow.
 	callDeadline = 10 * time.Second
-	preparers    = 16 // keys that are drained at once
+	preparers    = 16 // keys that are used up at once
 )
 
 // keys are the keys of callers.
@@ -107,23 +108,38 @@ func prepare(ctx context.Context, target stores.Target, scratch *stores.Scratch,
 	if err != nil {
 		return err
 	}
+	return useUp(ctx, preparers, take(deny, true))
+}
+
+// useUp calls for every key once, so many at a time.
+func useUp(ctx context.Context, workers int, call callFunc) error {
 	var next atomic.Int64
 	var done sync.WaitGroup
-	failed := make([]error, preparers)
-	for worker := range preparers {
+	failed := make([]error, workers)
+	for worker := range workers {
 		done.Go(func() {
 			for i := next.Add(1) - 1; i < keyCount && failed[worker] == nil; i = next.Add(1) - 1 {
-				_, failed[worker] = deny.Take(ctx, keys[i], 1)
+				_, failed[worker] = call(ctx, int(i))
 			}
 		})
 	}
 	done.Wait()
 	for _, err := range failed {
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
 			return fmt.Errorf("using up the keys that are to be denied: %w", err)
 		}
 	}
 	return nil
+}
+
+// seen calls for every key that is used up once before anything is measured: a store may have to find out
+// first that it is, by a dearer call. No more call at once than when it is measured.
+func (s *setup) seen(ctx context.Context, callers int) error {
+	i := slices.IndexFunc(s.ways, func(w way) bool { return w.name == wayDeny })
+	return useUp(ctx, min(callers, preparers), s.ways[i].call)
 }
 
 // newSetup makes all ways to call a store.

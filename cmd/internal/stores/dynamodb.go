@@ -123,8 +123,8 @@ func (a *Address) floatNumbers() []dynamodb.Option {
 // About says what it is.
 func (d *DynamoDB) About() string {
 	about := fmt.Sprintf("dynamodb table %s in %s", d.Table, d.config.Region)
-	if d.address.endpoint != "" {
-		about = fmt.Sprintf("dynamodb table %s at %s", d.Table, d.address.endpoint)
+	if endpoint := d.Client.Options().BaseEndpoint; endpoint != nil { // also of AWS_ENDPOINT_URL, or a profile
+		about = fmt.Sprintf("dynamodb table %s at %s", d.Table, *endpoint)
 	}
 	if low, high, ok := d.storage.Skew(); ok {
 		about += fmt.Sprintf(", this clock ahead of the server's by %v to %v", low.Round(dateGrain), high.Round(dateGrain))

@@ -131,13 +131,19 @@ var refusals = []struct{ says, help string }{
 	{"WRONGPASS", "the server does not know that user and password; write them as redis://user:password@host:6379, " +
 		"with %XX for special characters"},
 	{"NOAUTH", "the server wants a password; write redis://:password@host:6379, or redis://user:password@host:6379"},
-	{"NOPERM", "that user may not do what penstock needs: EVAL, EVALSHA, TIME, GET, SET, DEL, INFO, and CLUSTER SLOTS in a cluster, " +
-		"on the keys penstock-*"},
+	{"NOPERM", rights},
+	{"The user executing the script", rights},
 	{"DB index is out of range", "the server has no such database; write a smaller number behind the /"},
 	{"CLUSTERDOWN", "the cluster does not serve all slots; see redis-cli cluster info"},
 	{"unknown message type", "no answer of Redis; is it Redis that runs there, and does it speak TLS (then write rediss://)?"},
+	{"READONLY", "the server is a replica; name its master, or sentinels by addr= and master_set="},
+	{"MISCONF", "the server takes no writes, since it cannot save its data; see its log"},
+	{"OOM", "the server's memory is full (maxmemory); give it more, or a server of its own to limits"},
 	{"LOADING", "the server is reading its data; try again when it has started"},
 }
+
+const rights = "that user may not do what penstock needs: EVAL, EVALSHA, TIME, GET, SET, DEL, INFO, and CLUSTER SLOTS in a cluster, " +
+	"on the keys penstock-*"
 
 // explainRedis says what an error means and what helps.
 func (a *Address) explainRedis(err error) error {

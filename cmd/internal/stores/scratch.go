@@ -124,7 +124,8 @@ func (s *Scratch) Remove(ctx context.Context, storage store.Storage) (removed in
 		err = r.err
 	}
 	if failed > 0 {
-		err = fmt.Errorf("%d keys that begin with %s could not be removed; they expire by themselves: %w", failed, s.Prefix, err)
+		err = fmt.Errorf("%d keys that begin with %s could not be removed; those that were written expire by themselves: %w",
+			failed, s.Prefix, err)
 	}
 	return removed, err
 }
