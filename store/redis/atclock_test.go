@@ -19,7 +19,7 @@ import (
 // storage that it was made of stays open.
 func TestAtClock(t *testing.T) {
 	server := redistest.Start(t)
-	s, clock := connect(t, server.Addr), enginetest.NewClock()
+	s, clock := byRueidis(t, nil, server.Addr), enginetest.NewClock()
 	clock.Set(20_000 * 24 * time.Hour)
 	at := s.AtClock(clock)
 	require.Equal(t, s.Info(), at.Info())
