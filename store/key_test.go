@@ -45,11 +45,12 @@ func TestKeys(t *testing.T) {
 // TestLongestKey: whatever callers and programs name, a storage has to take keys of some 800 bytes at most.
 func TestLongestKey(t *testing.T) {
 	memory := NewMemory(time.Microsecond, nil)
+	const years = math.MaxInt64 / time.Microsecond * time.Microsecond
 	most := strings.Repeat("y", maxNameBytes)
 	backend, err := NewBackend(memory, WithPrefix(most))
 	require.NoError(t, err)
 	for _, limit := range []engine.Limit{
-		engine.TokenBucket(engine.Rate{Tokens: 999_983, Per: time.Hour}, 999), engine.SlidingWindow(1<<20, math.MaxInt64), engine.FixedWindow(1<<50, math.MaxInt64),
+		engine.TokenBucket(engine.Rate{Tokens: 999_983, Per: time.Hour}, 999), engine.SlidingWindow(1<<20, years), engine.FixedWindow(1<<50, years),
 	} {
 		l, err := backend.Limiter(most, limit)
 		require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/penstock-go/penstock/engine"
@@ -137,8 +138,11 @@ func (s *Storage) ApplyAll(ctx context.Context, ops []store.Op, results []store.
 		return r.err
 	}
 	for i := range ops {
-		n := r.numbers[1+4*i:]
-		results[i] = store.Result{Now: r.numbers[0], Taken: n[0], Before: state(ops[i].Law, n[1:4])}
+		n := r.numbers[1+4*i : 5+4*i]
+		if n[0] != 0 && n[0] != ops[i].Max || slices.Min(n) < 0 {
+			return errReply
+		}
+		results[i] = store.Result{Now: r.numbers[0], Taken: n[0], Before: state(ops[i].Law, n[1:])}
 	}
 	return nil
 }
