@@ -95,7 +95,8 @@ func (b *Backend) validate() error {
 	if strings.ContainsAny(b.prefix, "{}") {
 		bad("WithPrefix(%q): use no braces: they mark the part of a key that picks the node", b.prefix)
 	}
-	if s := b.breakers.settings; s.Failures < 1 || !(s.Share > 0 && s.Share <= 1) || s.MinCalls < 1 || s.Window <= 0 || s.Pause <= 0 || s.Pause > maxPause {
+	if s := b.breakers.settings; s.Failures < 1 || !(s.Share > 0 && s.Share <= 1) || s.MinCalls < 1 || s.Window <= 0 ||
+		s.Pause <= 0 || s.Pause > maxPause {
 		bad("WithBreaker(%+v): use numbers above 0, a share of at most 1, and a pause of at most %v", s, maxPause)
 	}
 	return errors.Join(errs...)
