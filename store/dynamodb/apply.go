@@ -25,7 +25,8 @@ func (s *Store) Accepts(law *store.Law) error {
 	}
 	latest := time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 	if n.Limit > maxFloat || n.Units > maxFloat || n.Rate > (maxFloat-n.Units)/latest {
-		return fmt.Errorf("%w: dynamodb: %v needs numbers that are no floats: leave out WithFloatNumbers, or use a smaller limit or a rate with smaller parts",
+		return fmt.Errorf("%w: dynamodb: %v needs numbers that are no floats: leave out WithFloatNumbers, or use a smaller limit "+
+			"or a rate with smaller parts",
 			store.ErrNotSupported, law.Limit())
 	}
 	return nil

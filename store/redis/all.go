@@ -68,6 +68,9 @@ func (a *All) Take(ctx context.Context, key string, n int64) (store.Decision, er
 	if len(ops) == 0 {
 		return strictest, nil
 	}
+	if err := begun(ctx); err != nil { // no policy answers a caller that did not wait from the beginning
+		return store.Decision{Cause: err}, err
+	}
 	results := make([]store.Result, len(ops))
 	err := a.backend.Call(ctx, ops[0].Key, func(ctx context.Context) error { return a.storage.ApplyAll(ctx, ops, results) })
 	if err != nil {

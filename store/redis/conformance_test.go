@@ -84,6 +84,7 @@ func TestCluster(t *testing.T) {
 		{"ScriptFlush", clusterScriptFlush},
 		{"Slots", slotNames},
 		{"SlotMoves", slotMoves},
+		{"AllWhileASlotMoves", allWhileASlotMoves},
 	} {
 		t.Run(check.name, func(t *testing.T) { check.test(t, p) })
 	}

@@ -65,3 +65,31 @@ func TestCloseAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestCloseUnderLoad: every call returns, with its answer or an error of the store, and what passed was charged.
+func TestCloseUnderLoad(t *testing.T) {
+	p := alone(t)
+	byEach(t, func(t *testing.T, connect library) {
+		t.Helper()
+		p.flush(t)
+		s := connect(t, nil, p.addrs...)
+		l := limiter(t, s, only(plenty), steady())
+		run := startLoad(16, func(run *load, i int) bool {
+			if i%2 == 0 {
+				return run.take(t.Context(), l, "key").Allowed
+			}
+			passed := false
+			for _, o := range l.TakeBatch(t.Context(), []store.Request{{Key: "key", N: 1}, {Key: "key", N: 1}}) {
+				run.count(o.Decision, o.Err, 0)
+				passed = passed || o.Decision.Allowed
+			}
+			return passed
+		})
+		eventually(t, "calls pass", func() bool { return run.allowed.Load() > 500 })
+		require.NoError(t, s.Close())
+		run.done.Wait() // each caller ends with its first call that does not pass
+		run.report(t)
+		require.Positive(t, run.unavailable.Load()+run.unknown.Load())
+		run.balanced(t, left(t, limiter(t, connect(t, nil, p.addrs...), only(plenty), patient()), "key"))
+	})
+}
