@@ -68,11 +68,11 @@ func TestAllTooLate(t *testing.T) {
 	for _, policy := range []store.Policy{store.Open, store.LocalShare, store.Closed} {
 		l, err := backend.Limiter("limit", only(5), store.WithPolicy(policy))
 		require.NoError(t, err)
-		defer l.Close()
+		t.Cleanup(func() { require.NoError(t, l.Close()) })
 		all, err := NewAll(s, backend, l)
 		require.NoError(t, err)
 		late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
-		defer cancel()
+		t.Cleanup(cancel)
 		_, err = l.Take(late, "key", 1)
 		require.ErrorIs(t, err, store.ErrUnavailable)
 		d, err := all.Take(late, "key", 1)
