@@ -45,7 +45,7 @@ func NewBackend(s Storage, opts ...Option) (*Backend, error) {
 }
 
 // Limiter returns a limiter that enforces l on every key, together with all processes that use the
-// same storage, prefix and name. Its name is a part of the keys. Errors: [ErrOption], those of
+// same storage, prefix and name. Its name, of up to 100 bytes, is a part of the keys. Errors: [ErrOption], those of
 // engine.Limit.Validate, and [ErrNotSupported].
 //
 // When a limit is changed, all processes that share it should change within a short time. The usage

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +34,14 @@ func TestOptions(t *testing.T) {
 	for _, text := range []string{"without colons and braces", "WithPolicy(9)", "WithProcesses(0): use 1 or more"} {
 		require.ErrorContains(t, err, text)
 	}
+	_, err = store.NewBackend(memory, store.WithBreaker(store.Breaker{Share: math.NaN()}))
+	require.ErrorIs(t, err, store.ErrOption)
+	_, err = store.NewBackend(memory, store.WithBreaker(store.Breaker{Pause: math.MaxInt64}))
+	require.ErrorContains(t, err, "a pause of at most 24h")
+	_, err = store.NewBackend(memory, store.WithPrefix(strings.Repeat("x", 101)))
+	require.ErrorContains(t, err, "WithPrefix of 101 bytes: use up to 100")
+	_, err = backend.Limiter(strings.Repeat("x", 101), engine.FixedWindow(1, time.Second))
+	require.ErrorContains(t, err, "name has 101 bytes: use up to 100")
 	_, err = backend.Limiter("log", engine.SlidingLog(5, time.Second))
 	require.ErrorIs(t, err, store.ErrNotSupported)
 }

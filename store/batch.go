@@ -35,10 +35,17 @@ func (b *batch) run(caller context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(caller, s.backend.deadline)
 	defer cancel()
-	b.gather(caller)
-	if len(b.ops) == 0 {
-		return
+	panicked := true
+	defer func() { b.leave(ctx, panicked) }()
+	if b.gather(caller); len(b.ops) > 0 {
+		b.apply(caller, ctx)
 	}
+	panicked = false
+}
+
+// apply makes the ops within ctx, the caller's with the deadline.
+func (b *batch) apply(caller, ctx context.Context) {
+	s := b.shared
 	began, results := time.Now(), make([]Result, len(b.ops))
 	s.backend.applier.Apply(ctx, b.ops, results)
 	b.again(ctx, results)
@@ -51,7 +58,14 @@ func (b *batch) run(caller context.Context) {
 		}
 		b.settle(caller, b.of[j], c, err)
 	}
+}
+
+// leave tells the breakers what became of the batch. A node that has not answered when the storage panicked fails too.
+func (b *batch) leave(ctx context.Context, panicked bool) {
 	for gate, v := range b.nodes {
+		if panicked && v.verdict == nothing {
+			v.verdict, v.cause = failed, errPanicked
+		}
 		if v.ok {
 			gate.leave(ctx, v.pass, v.verdict, v.cause, time.Now())
 		}

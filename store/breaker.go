@@ -59,6 +59,7 @@ type gate struct {
 	mu       sync.Mutex
 	opened   bool
 	probing  bool      // a probe is on its way
+	openings uint64    // how often it has opened
 	until    time.Time // end of the pause
 	inARow   int       // failures since the last answer
 	started  time.Time // of the window in which calls are counted
@@ -67,7 +68,10 @@ type gate struct {
 }
 
 // pass is the leave to make a call.
-type pass struct{ probe bool }
+type pass struct {
+	probe    bool
+	openings uint64 // of the breaker when the call entered
+}
 
 func (g *gate) isOpen() bool {
 	g.mu.Lock()
@@ -81,7 +85,7 @@ func (g *gate) enter(now time.Time) (pass, bool) {
 	defer g.mu.Unlock()
 	switch {
 	case !g.opened:
-		return pass{}, true
+		return pass{openings: g.openings}, true
 	case g.probing || now.Before(g.until):
 		return pass{}, false
 	}
@@ -90,7 +94,7 @@ func (g *gate) enter(now time.Time) (pass, bool) {
 }
 
 // leave takes note of what became of a call. Calls that entered before the breaker opened do not
-// count any more.
+// count any more, also when it has closed meanwhile: they tell of a time that is over.
 func (g *gate) leave(ctx context.Context, p pass, v verdict, cause error, now time.Time) {
 	g.mu.Lock()
 	changed := false
@@ -104,9 +108,10 @@ func (g *gate) leave(ctx context.Context, p pass, v verdict, cause error, now ti
 		case failed:
 			g.until = now.Add(g.pause())
 		}
-	case !g.opened:
+	case !g.opened && p.openings == g.openings:
 		if changed = g.count(v, now); changed {
 			g.opened, g.until = true, now.Add(g.pause())
+			g.openings++
 		}
 	}
 	opened := g.opened

@@ -87,6 +87,32 @@ func TestBreakerProbes(t *testing.T) {
 	require.Contains(t, lines.String(), "circuit breaker closed")
 }
 
+// TestCallsFromBeforeAnOpening do not count, neither while the breaker is open nor when it has closed again.
+func TestCallsFromBeforeAnOpening(t *testing.T) {
+	g, lines := gateAt(Breaker{Failures: 2, Pause: time.Second})
+	now := time.Unix(1_700_000_000, 0)
+	var early []pass
+	for range 10 {
+		p, ok := g.enter(now)
+		require.True(t, ok)
+		early = append(early, p)
+	}
+	call(g, now, failed)
+	call(g, now, failed)
+	require.True(t, g.isOpen())
+	g.leave(t.Context(), early[0], failed, errAway, now)
+	now = now.Add(2 * time.Second)
+	require.True(t, call(g, now, answered), "the probe")
+	for _, p := range early[1:] { // they have hung all the while
+		g.leave(t.Context(), p, failed, errAway, now)
+	}
+	require.False(t, g.isOpen(), "the node has answered since")
+	require.Equal(t, 2, strings.Count(lines.String(), "\n"), lines)
+	call(g, now, failed)
+	call(g, now, failed)
+	require.True(t, g.isOpen(), "calls from after the closing count")
+}
+
 // TestBreakerPausesDiffer: processes that lost the store together do not come back together.
 func TestBreakerPausesDiffer(t *testing.T) {
 	g, _ := gateAt(Breaker{Pause: time.Second})

@@ -30,17 +30,29 @@ func (s *Shared) charge(ctx context.Context, key string, least, most int64) (cha
 
 // applied reads the result of an op, and counts it if the store decided otherwise than the law would.
 func (s *Shared) applied(op Op, r Result) (charged, error) {
+	err := r.Err
+	if err == nil && !r.possible(op) {
+		err = fmt.Errorf("store: the storage answered a call of %d to %d permits by %+v, which no op comes to", op.Min, op.Max, r)
+	}
 	switch {
-	case r.Err != nil && op.Max == 0:
-		return charged{}, read(r.Err)
-	case r.Err != nil:
-		return charged{}, written(r.Err)
+	case err != nil && op.Max == 0:
+		return charged{}, read(err)
+	case err != nil:
+		return charged{}, written(err)
 	}
 	c := charged{s.law.Word(r.Before, r.Now), r.Now, r.Taken}
 	if _, taken := s.law.Take(c.word, c.now, op.Min, op.Max); taken != r.Taken {
 		s.counters.mismatches.Add(1)
 	}
 	return c, nil
+}
+
+// possible reports whether an op can have come to the result. What cannot is no decision, neither yes nor no.
+func (r *Result) possible(op Op) bool {
+	if b := r.Before; b.Debt < 0 || b.Prev < 0 || b.Curr < 0 {
+		return false
+	}
+	return r.Taken == 0 || op.Min <= r.Taken && r.Taken <= op.Max && r.Taken > 0
 }
 
 // read classifies the error of a call that writes nothing.

@@ -9,6 +9,9 @@ import (
 // length of keys, and people put what they like into them.
 const maxKeyBytes = 512
 
+// maxNameBytes is how long a prefix and the name of a limit may be, so that no key is longer than stores have to take.
+const maxNameBytes = 100
+
 // fullKey returns the key under which a caller's key is kept:
 //
 //	prefix:{key}:name:tag

@@ -41,10 +41,13 @@ type Breaker struct {
 	Share    float64
 	MinCalls int           // see Share
 	Window   time.Duration // see Share
-	// Pause is the time until one call is let through to try: 500 ms by default, more or less by up to
-	// half of it at random, so that processes do not try at one instant.
+	// Pause is the time until one call is let through to try: 500 ms by default, 24 h at most, more or less by up
+	// to half of it at random, so that processes do not try at one instant.
 	Pause time.Duration
 }
+
+// maxPause bounds the pause of a breaker.
+const maxPause = 24 * time.Hour
 
 // Option changes how a [Backend] is made.
 type Option func(*Backend)
@@ -60,7 +63,8 @@ func WithBreaker(settings Breaker) Option { return func(b *Backend) { b.breakers
 // nothing is written.
 func WithLogger(l *slog.Logger) Option { return func(b *Backend) { b.breakers.log = l } }
 
-// WithPrefix sets what all keys begin with: [DefaultPrefix] if not given. It must not hold braces.
+// WithPrefix sets what all keys begin with: [DefaultPrefix] if not given. It must not hold braces, and not be
+// longer than 100 bytes.
 func WithPrefix(prefix string) Option { return func(b *Backend) { b.prefix = prefix } }
 
 // LimitOption changes how a [Shared] limiter is made.
@@ -85,11 +89,15 @@ func (b *Backend) validate() error {
 	if b.deadline <= 0 {
 		bad("WithDeadline(%v): use a duration above 0", b.deadline)
 	}
+	if len(b.prefix) > maxNameBytes {
+		bad("WithPrefix of %d bytes: use up to %d", len(b.prefix), maxNameBytes)
+	}
 	if strings.ContainsAny(b.prefix, "{}") {
 		bad("WithPrefix(%q): use no braces: they mark the part of a key that picks the node", b.prefix)
 	}
-	if s := b.breakers.settings; s.Failures < 1 || s.Share <= 0 || s.Share > 1 || s.MinCalls < 1 || s.Window <= 0 || s.Pause <= 0 {
-		bad("WithBreaker(%+v): use numbers above 0, and a share of at most 1", s)
+	if s := b.breakers.settings; s.Failures < 1 || !(s.Share > 0 && s.Share <= 1) || s.MinCalls < 1 || s.Window <= 0 ||
+		s.Pause <= 0 || s.Pause > maxPause {
+		bad("WithBreaker(%+v): use numbers above 0, a share of at most 1, and a pause of at most %v", s, maxPause)
 	}
 	return errors.Join(errs...)
 }
@@ -118,6 +126,9 @@ func (s *Shared) validate() error {
 	var errs []error
 	if s.name == "" || strings.ContainsAny(s.name, "{}:") {
 		errs = append(errs, fmt.Errorf("%w: the limit's name %q: use one without colons and braces", ErrOption, s.name))
+	}
+	if len(s.name) > maxNameBytes {
+		errs = append(errs, fmt.Errorf("%w: the limit's name has %d bytes: use up to %d", ErrOption, len(s.name), maxNameBytes))
 	}
 	if s.policy > Open {
 		errs = append(errs, fmt.Errorf("%w: WithPolicy(%d): use LocalShare, Closed or Open", ErrOption, s.policy))

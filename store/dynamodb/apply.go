@@ -17,15 +17,16 @@ import (
 // to idle or into another window between two; only ops that take a part of what they want can lose more.
 const maxTries = 8
 
-// Accepts accepts every law of one word, but with [WithFloatNumbers] for buckets with numbers too large.
+// Accepts accepts every law of one word, but with [WithFloatNumbers] for those with numbers too large.
 func (s *Store) Accepts(law *store.Law) error {
 	n := law.Numbers()
-	if !s.floats || n.Kind != store.KindBucket {
+	if !s.floats {
 		return nil
 	}
 	latest := time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
-	if n.Units > maxFloat || n.Rate > (maxFloat-n.Units)/latest {
-		return fmt.Errorf("%w: dynamodb: %v needs numbers that are no floats: leave out WithFloatNumbers, or use a rate with smaller parts",
+	if n.Limit > maxFloat || n.Units > maxFloat || n.Rate > (maxFloat-n.Units)/latest {
+		return fmt.Errorf("%w: dynamodb: %v needs numbers that are no floats: leave out WithFloatNumbers, or use a smaller limit "+
+			"or a rate with smaller parts",
 			store.ErrNotSupported, law.Limit())
 	}
 	return nil

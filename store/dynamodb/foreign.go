@@ -70,13 +70,19 @@ func (it *item) field(name string, value types.AttributeValue) (ok bool) {
 		it.index, ok = number(value)
 		it.windowed = ok
 	case "p":
-		it.prev, ok = number(value)
+		it.prev, ok = count(value)
 	case "c":
-		it.curr, ok = number(value)
+		it.curr, ok = count(value)
 	case "x":
 		it.collect, ok = number(value)
 	}
 	return ok
+}
+
+// count returns a count, which is no less than 0: below that it would admit more than the limit.
+func count(value types.AttributeValue) (int64, bool) {
+	n, ok := number(value)
+	return n, ok && n >= 0
 }
 
 // foreign reports whether the fields of a form cannot be read.

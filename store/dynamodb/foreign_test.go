@@ -1,6 +1,7 @@
 package dynamodb_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -17,6 +18,11 @@ func text(s string) types.AttributeValue   { return &types.AttributeValueMemberS
 func digits(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
 func octets(s string) types.AttributeValue { return &types.AttributeValueMemberB{Value: []byte(s)} }
 
+// today returns the number of a window of a day.
+func today(later int64) string {
+	return strconv.FormatInt(time.Now().Unix()/int64(24*time.Hour/time.Second)+later, 10)
+}
+
 // foreign are items that somebody else has left under our keys, none of which can be collected.
 var foreign = map[string]map[string]types.AttributeValue{
 	"nothing of ours":  {"n": digits("5")},
@@ -28,6 +34,9 @@ var foreign = map[string]map[string]types.AttributeValue{
 	"a short word":     {"w": octets("abc")},
 	"a word of zeros":  {"w": octets("\x00\x00\x00\x00\x00\x00\x00\x00")},
 	"a word of others": {"w": octets("\xc1bcdefgh")},
+	"a count below 0":  {"i": digits(today(0)), "p": digits("0"), "c": digits("-1000")},
+	"one yesterday":    {"i": digits(today(-1)), "p": digits("0"), "c": digits("-1000")},
+	"one before":       {"i": digits(today(0)), "p": digits("-1000"), "c": digits("0")},
 	"a text to expire": {"w": octets("\x7f\x00\x00\x00\x00\x00\x00\x01"), "x": text("never")},
 }
 

@@ -33,7 +33,7 @@ func WithMaxSkew(d time.Duration) Option { return func(s *Store) { s.skew.most =
 func WithClock(c engine.Clock) Option { return func(s *Store) { s.clock = c } }
 
 // WithFloatNumbers says that the server computes in floats, as some emulators do: exact below 2^53 only.
-// Buckets whose numbers would come above that before the year 2050 then go by compare-and-swap.
+// Limits whose numbers would come above that before the year 2050 then go by compare-and-swap.
 // DynamoDB itself needs no such thing.
 func WithFloatNumbers() Option { return func(s *Store) { s.floats = true } }
 

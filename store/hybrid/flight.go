@@ -58,6 +58,11 @@ func (l *Limiter) land(e *entry, f *flight, a *answer, n int64) {
 		return
 	}
 	l.roundTrip.observe(now - f.sent)
+	if f.resets != e.resets { // it tells of a time before the reset, perhaps
+		l.wakeAt(e, now)
+		l.grant(e, f, &a.decision, max(0, a.taken-n), now)
+		return
+	}
 	e.stock, e.stockAt = a.decision.Remaining, now
 	if a.taken == 0 {
 		l.wakeAt(e, f.sent+l.pace())

@@ -1,6 +1,7 @@
 package hybrid_test
 
 import (
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/penstock-go/penstock/engine"
 	"github.com/penstock-go/penstock/store"
 	"github.com/penstock-go/penstock/store/hybrid"
+	"github.com/penstock-go/penstock/store/storetest"
 )
 
 // TestRefusalsAreKept until the call can pass, not longer, and a second at most.
@@ -81,11 +83,57 @@ func TestResetForgetsWhatIsKept(t *testing.T) {
 		for r.take(h).Source != store.SourceNegative {
 			require.Less(r, h.Stats().Calls, int64(1000))
 		}
+		synctest.Wait() // for requests ahead of need: one that begins after the reset brings a lease of the new key
 		require.NoError(r, h.Reset(r.Context(), "key"))
 		require.Zero(r, h.Stats().Held)
 		require.True(r, r.take(h).Allowed)
 		balanced(r.T, h)
 	})
+}
+
+// TestResetForgetsWhatIsOnItsWay: an answer from before a reset that comes after it refuses nobody, however it was asked
+// for, and whether the process knows of the key by then.
+func TestResetForgetsWhatIsOnItsWay(t *testing.T) {
+	single := func(r *rig, h *hybrid.Limiter) store.Decision { return r.take(h) }
+	batch := func(r *rig, h *hybrid.Limiter) store.Decision {
+		o := h.TakeBatch(r.Context(), []store.Request{{Key: "other", N: 1}, {Key: "key", N: 1}})
+		require.NoError(r, o[1].Err)
+		return o[1].Decision
+	}
+	hour := engine.TokenBucket(engine.PerHour(1), 1)
+	for name, c := range map[string]struct {
+		limit engine.Limit
+		hot   bool
+		call  func(*rig, *hybrid.Limiter) store.Decision
+	}{
+		"alone": {hour, false, single}, "batch": {hour, false, batch}, "flight": {perSecond(), true, single}, "batch of a hot key": {perSecond(), true, batch},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(r *rig) {
+				h, other := r.process(c.limit), r.shared(c.limit)
+				if c.hot {
+					r.warm(h)
+					time.Sleep(2 * life) // what it holds ends, its demand does not
+				}
+				_, taken, err := other.TakeUpTo(r.Context(), "key", 1, 1000)
+				require.NoError(r, err)
+				require.Positive(r, taken)
+				r.faulty.SetAfter(storetest.Delay(10 * time.Millisecond))
+				var caller sync.WaitGroup
+				caller.Go(func() {
+					d := c.call(r, h)
+					require.False(r, d.Allowed, "it was used up: the test shows nothing")
+					require.Equal(r, store.SourceStore, d.Source)
+				})
+				time.Sleep(time.Millisecond)
+				r.faulty.SetAfter(nil)
+				require.NoError(r, h.Reset(r.Context(), "key"))
+				caller.Wait()
+				d := r.take(h)
+				require.True(r, d.Allowed, "%+v", d)
+			})
+		})
+	}
 }
 
 // TestAShortStoreIsNotAskedTooOften: at twice the limit a process makes pacesPerLife requests in a life

@@ -98,24 +98,41 @@ func (l *Limiter) spend(d *store.Decision, e *entry, n, now int64) bool {
 
 // takeAlone has the store decide one call, and learns from its answer.
 func (l *Limiter) takeAlone(ctx context.Context, e *entry, n int64) (store.Decision, error) {
-	sent := l.time.now()
+	q := l.question(e, n)
 	l.counters.calls.Add(1)
 	d, err := l.shared.Take(ctx, e.key, n)
 	if err == nil && d.Source == store.SourceStore {
-		l.learn(e, &d, n, sent)
+		l.learn(q, &d)
 	}
 	return d, err
 }
 
-// learn takes note of a decision of the store on a call of n permits.
-func (l *Limiter) learn(e *entry, d *store.Decision, n, sent int64) {
-	now := l.time.now()
-	l.roundTrip.observe(now - sent)
+// question is a call of n permits for a key that the store is about to decide.
+type question struct {
+	entry   *entry
+	n, sent int64
+	resets  int // of the entry when it was sent
+}
+
+// question notes the time and what was reset before it.
+func (l *Limiter) question(e *entry, n int64) question {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.touched, e.stock, e.stockAt = now, d.Remaining, now
+	return question{e, n, l.time.now(), e.resets}
+}
+
+// learn takes note of a decision of the store.
+func (l *Limiter) learn(q question, d *store.Decision) {
+	now, e, n := l.time.now(), q.entry, q.n
+	l.roundTrip.observe(now - q.sent)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.touched = now; e.resets != q.resets {
+		return // it tells of a time before the reset, perhaps
+	}
+	e.stock, e.stockAt = d.Remaining, now
 	if !d.Allowed {
-		e.refusal.Store(l.refusalOf(d, n, sent, now))
+		e.refusal.Store(l.refusalOf(d, n, q.sent, now))
 		return
 	}
 	e.refusal.Store(nil) // still true, but its retry-after is put off now
@@ -138,12 +155,12 @@ func (l *Limiter) TakeBatch(ctx context.Context, requests []store.Request) []sto
 	if len(rest) == 0 {
 		return outcomes
 	}
-	sent := l.time.now()
+	questions := l.questions(rest)
 	l.counters.calls.Add(int64(len(rest)))
 	for j, o := range l.shared.TakeBatch(ctx, rest) {
 		outcomes[of[j]] = o
-		if o.Err == nil && o.Decision.Source == store.SourceStore && rest[j].N > 0 {
-			l.learnOf(rest[j], &o.Decision, sent)
+		if q := questions[j]; q.entry != nil && o.Err == nil && o.Decision.Source == store.SourceStore {
+			l.learnOf(q, &o.Decision)
 		}
 	}
 	return outcomes
@@ -163,18 +180,25 @@ func (l *Limiter) atHand(d *store.Decision, r store.Request) bool {
 	return way == decided
 }
 
+// questions returns those of a batch; one has no entry if nothing is to be learned from it.
+func (l *Limiter) questions(requests []store.Request) []question {
+	questions := make([]question, len(requests))
+	for i, r := range requests {
+		if l.plain || l.closed.Load() || r.N <= 0 || r.N > l.capacity {
+			continue
+		}
+		if e := l.table.of(r.Key); e != nil {
+			questions[i] = l.question(e, r.N)
+		}
+	}
+	return questions
+}
+
 // learnOf takes note of a decision of the store on one of a batch, and has a lease asked for if the key
 // is hot.
-func (l *Limiter) learnOf(r store.Request, d *store.Decision, sent int64) {
-	if l.plain || l.closed.Load() {
-		return
-	}
-	e := l.table.of(r.Key)
-	if e == nil {
-		return
-	}
-	l.learn(e, d, r.N, sent)
+func (l *Limiter) learnOf(q question, d *store.Decision) {
+	l.learn(q, d)
 	if l.life > 0 && d.Allowed {
-		l.ahead(e, l.time.now())
+		l.ahead(q.entry, l.time.now())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/penstock-go/penstock/engine"
@@ -66,6 +67,9 @@ func (a *All) Take(ctx context.Context, key string, n int64) (store.Decision, er
 	}
 	if len(ops) == 0 {
 		return strictest, nil
+	}
+	if err := begun(ctx); err != nil { // no policy answers a caller that did not wait from the beginning
+		return store.Decision{Cause: err}, err
 	}
 	results := make([]store.Result, len(ops))
 	err := a.backend.Call(ctx, ops[0].Key, func(ctx context.Context) error { return a.storage.ApplyAll(ctx, ops, results) })
@@ -137,8 +141,11 @@ func (s *Storage) ApplyAll(ctx context.Context, ops []store.Op, results []store.
 		return r.err
 	}
 	for i := range ops {
-		n := r.numbers[1+4*i:]
-		results[i] = store.Result{Now: r.numbers[0], Taken: n[0], Before: state(ops[i].Law, n[1:4])}
+		n := r.numbers[1+4*i : 5+4*i]
+		if n[0] != 0 && n[0] != ops[i].Max || slices.Min(n) < 0 {
+			return errReply
+		}
+		results[i] = store.Result{Now: r.numbers[0], Taken: n[0], Before: state(ops[i].Law, n[1:])}
 	}
 	return nil
 }

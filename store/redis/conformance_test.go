@@ -85,6 +85,7 @@ func TestCluster(t *testing.T) {
 		{"Slots", slotNames},
 		{"ClientOfOneServer", clientOfOneServer},
 		{"SlotMoves", slotMoves},
+		{"AllWhileASlotMoves", allWhileASlotMoves},
 	} {
 		t.Run(check.name, func(t *testing.T) { check.test(t, p) })
 	}

@@ -155,6 +155,8 @@ func goredisError(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, goredis.Nil): // a reply, and none of the script's: the script may have run
+		return errReply
 	case errors.As(err, &text), unsent(err), errors.Is(err, goredis.ErrPoolTimeout),
 		errors.Is(err, goredis.ErrPoolExhausted), errors.Is(err, goredis.ErrClosed):
 		return refused(err)
@@ -185,4 +187,9 @@ func (g *goredisClient) ranges(ctx context.Context) (shardMap, error) {
 	return newShardMap(ranges), nil
 }
 
-func (g *goredisClient) close() error { return g.c.Close() }
+func (g *goredisClient) close() error {
+	if err := g.c.Close(); !errors.Is(err, goredis.ErrClosed) {
+		return err
+	}
+	return nil // it was closed before
+}

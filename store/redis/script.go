@@ -13,6 +13,8 @@ import (
 var (
 	//go:embed lua/clock.lua
 	clockLua string
+	//go:embed lua/whole.lua
+	wholeLua string
 	//go:embed lua/bucket.lua
 	bucketLua string
 	//go:embed lua/fixed.lua
@@ -65,14 +67,16 @@ type scripts struct {
 
 // newScripts puts the scripts together on a clock: Lua that sets now, and keep(key, value, at).
 func newScripts(clock string) *scripts {
-	one := func(law, text string) *script { return newScript(clock, text, strings.ReplaceAll(oneLua, "LAW", law)) }
+	one := func(law, text string) *script {
+		return newScript(clock, wholeLua, text, strings.ReplaceAll(oneLua, "LAW", law))
+	}
 	return &scripts{
 		one: map[store.Kind]*script{
 			store.KindBucket:        one("bucket", bucketLua),
 			store.KindFixedWindow:   one("fixed", fixedLua),
 			store.KindSlidingWindow: one("sliding", slidingLua),
 		},
-		all:  newScript(clock, bucketLua, fixedLua, slidingLua, allLua),
+		all:  newScript(clock, wholeLua, bucketLua, fixedLua, slidingLua, allLua),
 		get:  newScript(clock, wordLua, getLua),
 		swap: newScript(clock, wordLua, swapLua),
 		put:  newScript(clock, putLua),

@@ -13,8 +13,9 @@ local function bucket_take(key, o, least, most)
     elseif type(v) == 'string' and #v == 12 then
       q, r = struct.unpack('<dI4', v)
     end
+    if q and not (whole(q) and r < math.max(1, rate)) then q = nil end -- it is none of ours
     if rate == 0 then
-      debt = q or 0
+      if q and q <= units then debt = q end -- of this burst: no clock makes it more
     elseif q and q >= now then
       debt = (q - now) * rate + r
     end

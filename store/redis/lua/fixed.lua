@@ -7,7 +7,8 @@ local function fixed_take(key, o, least, most)
   local v, curr, settled = redis.pcall('GET', key), 0, false
   if type(v) == 'string' and #v == 16 then
     local i, c = struct.unpack('<dd', v)
-    if i == index then
+    if not (whole(i) and whole(c)) then -- it is none of ours
+    elseif i == index then
       curr = c
     elseif i > index then
       curr, settled = c, true

@@ -31,7 +31,8 @@ local function sliding_take(key, o, least, most)
   local v, prev, curr, settled = redis.pcall('GET', key), 0, 0, false
   if type(v) == 'string' and #v == 24 then
     local i, p, c = struct.unpack('<ddd', v)
-    if i == index then
+    if not (whole(i) and whole(p) and whole(c)) then -- it is none of ours
+    elseif i == index then
       prev, curr = p, c
     elseif i == index - 1 then
       prev = c
