@@ -105,7 +105,7 @@ func TestMutations(t *testing.T) {
 			if b.by.kind == program {
 				after = fmt.Sprintf("%s of %s", schedules, whole[b.by.test])
 			}
-			rows = append(rows, fmt.Sprintf("| %s | %s | `%s` | %s | %s |", b.what, b.by.kind, b.by.name(), after, says(out)))
+			rows = append(rows, fmt.Sprintf("| %s | %s | %#q | %s | %s |", b.what, b.by.kind, b.by.name(), after, says(out)))
 		})
 	}
 	if !t.Failed() && len(rows) == len(breaks) { // not with -run
@@ -127,7 +127,7 @@ themselves, as text that is replaced, are in
 `
 
 // name is the test, for people.
-func (c *catcher) name() string { return c.dir + "." + strings.ReplaceAll(c.test, "|", "`, `") }
+func (c *catcher) name() string { return c.dir + "." + c.test }
 
 // run runs the test. It returns the schedules that a program ran.
 func (c *catcher) run(t *testing.T, flags ...string) (out, schedules string, err error) {
