@@ -92,7 +92,7 @@ var breaks = []broken{
 	},
 	{
 		"a call that has waited does not start again from the directory", table,
-		[]piece{{"	for {\n\t\ts := t.lookupSlot(k)\n", "	for s := t.lookupSlot(k); ; {\n"}}, explored("Refund"),
+		[]piece{{"	for {\n\t\ts := t.lookupSlot(k)\n", "	for s := t.lookupSlot(k); ; {\n"}}, explored("PeekSweep"),
 	},
 	{
 		"a limit is superseded by a store", table,
