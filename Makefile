@@ -63,6 +63,7 @@ examples: ## Run the examples of every module
 .PHONY: lint
 lint: fmt-check vet $(GOLANGCI_LINT) ## Check formatting, go vet and golangci-lint in every module
 	@$(EACH) '$(GOLANGCI_LINT) run --config $(CURDIR)/.golangci.yml ./...'
+	@$(GOLANGCI_LINT) run --build-tags interleave ./engine ./evict ./sharded ./internal/...
 
 .PHONY: fmt
 fmt: ## Format every Go file

@@ -163,3 +163,28 @@ func TestInterleaveReserveReset(t *testing.T) {
 		},
 	}.explore(t)
 }
+
+// A promise of a log is given up while its key moves to a word: nothing is minted.
+func TestInterleaveReserveLog(t *testing.T) {
+	k := at(0, 0)
+	program{
+		name: "log: reserve, limit, cancel", bound: interleave.Exhaustive, limit: SlidingLog(2, 10),
+		provokes: []string{promised, moves, givenBack, interleave.Waits},
+		setup: func(s *stage) {
+			s.take(k, 2)
+			s.Go(func() {
+				if s.reserve(k).Cancel() {
+					s.Count(givenBack, 1)
+				}
+			})
+			s.Go(func() { s.set(TokenBucket(Every(5), 3)); s.take(k, 1) })
+			s.Check(func() error {
+				s.Count(moves, s.m.Stats().Table.Conversions)
+				if left := s.m.Peek(k).Remaining; s.kept[k]+left > 3 {
+					return fmt.Errorf("%d permits were admitted and %d are left, of 3", s.kept[k], left)
+				}
+				return s.m.table.Invariants()
+			})
+		},
+	}.explore(t)
+}

@@ -98,6 +98,29 @@ func TestInterleaveTakeSweepStep(t *testing.T) {
 	}.explore(t)
 }
 
+// A look at a key of a leaf that is rebuilt.
+func TestInterleavePeekSweep(t *testing.T) {
+	k, idle := at(0, 0), at(0, 1)
+	now := int64(0)
+	program{
+		name: "peek, sweep", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 2),
+		now:      func(int) int64 { return now },
+		provokes: []string{drops, awaits},
+		setup: func(s *stage) {
+			now = 0
+			s.m.Allow(idle)
+			now = 10
+			s.take(k, 1)
+			s.Go(func() {
+				if left := s.m.Peek(k).Remaining; left != 1 {
+					panic(left)
+				}
+			})
+			s.Go(func() { s.m.Sweep() })
+		},
+	}.explore(t)
+}
+
 // A key is dropped by a processor whose clock is ahead and comes back on one whose clock lags, and
 // may be charged no earlier than it was forgotten.
 func TestInterleaveClocksApart(t *testing.T) {

@@ -61,7 +61,7 @@
 //     doubling if needed; mark the old leaf replaced; unlock.
 //  10. Sweep: count what equals new, read only; above a threshold, step 8.
 //  11. Refund, reset, giving up a promise: lock the leaf, look and swap, beside takes. Exact identity only;
-//      absent or Superseded: nothing is due.
+//     absent or Superseded: nothing is due.
 //
 // # Honest limits
 //

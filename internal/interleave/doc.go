@@ -27,7 +27,7 @@
 // neighbouring steps that cannot tell each other's order (of different objects, or two loads).
 // Of such schedules only one is run, since the goroutines see the same values in all of them. It is
 // found by dynamic partial order reduction with source sets and sleep sets (reduce.go). The
-// reduction is itself tested against the plain search on thousands of random programs.
+// reduction is itself tested against the plain search on hundreds of random programs.
 //
 // With a bound of k, every schedule with at most k preemptions is run, without reduction. A
 // preemption takes the turn from a goroutine that could go on.

@@ -58,7 +58,7 @@ type Report struct {
 	Name       string
 	Goroutines int
 	Bound      int
-	Schedules  uint64 // executions that ran to their end
+	Schedules  uint64 // executions that ended, and ended well
 	Pruned     uint64 // executions given up, because each way on leads to an order that was run already
 	Deepest    int    // steps of the longest execution
 	Lasted     time.Duration
@@ -149,8 +149,9 @@ func (x *explorer) execute() bool {
 		x.report.Pruned++
 		return true
 	default:
-		x.report.Schedules++
-		e.failure = r.finish()
+		if e.failure = r.finish(); e.failure == nil {
+			x.report.Schedules++
+		}
 	}
 	x.counted[FailedSwaps] += e.casFailures
 	x.counted[Waits] += e.waits

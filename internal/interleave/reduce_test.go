@@ -105,7 +105,7 @@ func class(log [2 * randomObjects][]string) string {
 
 // TestReductionMissesNothing, and runs nothing twice.
 func TestReductionMissesNothing(t *testing.T) {
-	programs := 1000
+	programs := 300
 	if testing.Short() {
 		programs = 100
 	}

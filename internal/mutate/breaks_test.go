@@ -92,7 +92,7 @@ var breaks = []broken{
 	},
 	{
 		"a call that has waited does not start again from the directory", table,
-		[]piece{{"	for {\n\t\ts := t.lookupSlot(k)\n", "	for s := t.lookupSlot(k); ; {\n"}}, explored("Refund"),
+		[]piece{{"	for {\n\t\ts := t.lookupSlot(k)\n", "	for s := t.lookupSlot(k); ; {\n"}}, explored("PeekSweep"),
 	},
 	{
 		"a limit is superseded by a store", table,
@@ -158,7 +158,7 @@ var breaks = []broken{
 	},
 	{
 		"a log stays where it is when its key gets a word", "engine/place.go",
-		[]piece{{"if g := p.logs.Load(); g != nil && !k.IsOverflow() {\n\t\treturn g.Evacuate(key, now)", "if g := p.logs.Load(); g == nil && !k.IsOverflow() {\n\t\treturn g.Evacuate(key, now)"}}, explored("LogMoves"),
+		[]piece{{"if g := p.logs.Load(); g != nil && !k.IsOverflow() {\n\t\treturn g.Evacuate(key, now)", "if g := p.logs.Load(); g != nil && !k.IsOverflow() {\n\t\treturn 0, false"}}, explored("LogMoves"),
 	},
 	{
 		"the sweep goes to rest without a last look", "evict/sweeper.go",

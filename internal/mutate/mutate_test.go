@@ -101,11 +101,9 @@ func TestMutations(t *testing.T) {
 			require.Error(t, err, "nobody noticed; %s ran:\n%s", b.by.test, out)
 			require.NotContains(t, out, "[build failed]")
 			require.NotContains(t, out, "test timed out", "that proves nothing")
-			after := ""
-			if b.by.kind == program {
-				after = fmt.Sprintf("%s of %s", schedules, whole[b.by.test])
-			}
-			rows = append(rows, fmt.Sprintf("| %s | %s | `%s` | %s | %s |", b.what, b.by.kind, b.by.name(), after, says(out)))
+			require.NotContains(t, out, "unusable program", "idle, not wrong")
+			require.NotEmpty(t, says(out), "it does not say why:\n%s", out)
+			rows = append(rows, fmt.Sprintf("| %s | %s | %#q | %s | %s | %s |", b.what, b.by.kind, b.by.name(), schedules, whole[b.by.test], says(out)))
 		})
 	}
 	if !t.Failed() && len(rows) == len(breaks) { // not with -run
@@ -120,14 +118,15 @@ Each row is a rule of the core that was taken out, and the test that failed then
 that and writes this page; that every break still applies and compiles is a test of its own. The breaks
 themselves, as text that is replaced, are in
 [internal/mutate/breaks_test.go](../internal/mutate/breaks_test.go); the programs are those of
-[every order of the steps](interleavings.md), with how many schedules were run until one failed.
+[every order of the steps](interleavings.md), with how many
+schedules ended well before one failed, and how many there are of the unbroken core.
 
-| without it | caught by | test | schedules | what it says |
-|---|---|---|---|---|
+| what is broken | caught by | test | passed before | unbroken | what it says |
+|---|---|---|---|---|---|
 `
 
 // name is the test, for people.
-func (c *catcher) name() string { return c.dir + "." + strings.ReplaceAll(c.test, "|", "`, `") }
+func (c *catcher) name() string { return c.dir + "." + c.test }
 
 // run runs the test. It returns the schedules that a program ran.
 func (c *catcher) run(t *testing.T, flags ...string) (out, schedules string, err error) {
@@ -144,17 +143,27 @@ func (c *catcher) run(t *testing.T, flags ...string) (out, schedules string, err
 	return out, schedules, err
 }
 
-// saying matches the line of a failed test that tells why: that of package interleave, a message of the race
-// detector, or the first of testify.
-var saying = regexp.MustCompile(`(?m)interleave: [^:\n]*(?:: [^:\n]*)*: (.*)$|Error:\s+(.*)$|panic: (.*)$`)
+// saying matches what a failed test says, the most telling first: a program, an error, a comparison.
+var saying = []*regexp.Regexp{
+	regexp.MustCompile(`(?m)^\s+interleave: (.*)$`),
+	regexp.MustCompile(`(?m)Received unexpected error:\n\s+(.*)$`),
+	regexp.MustCompile(`(?m)Error:\s+(.*)$`),
+}
 
 // says returns why a test failed, in a line.
 func says(out string) string {
-	match := saying.FindStringSubmatch(out)
-	for i := 1; i < len(match); i++ {
-		if line := strings.TrimSpace(match[i]); line != "" {
-			return strings.ReplaceAll(line, "|", "\\|")
+	for _, pattern := range saying {
+		if match := pattern.FindStringSubmatch(out); match != nil {
+			return strings.ReplaceAll(strings.TrimSpace(match[1]), "|", "\\|")
 		}
 	}
 	return ""
+}
+
+// TestSays: the line that tells, not the first.
+func TestSays(t *testing.T) {
+	require.Equal(t, "take: deadlock", says("--- FAIL: X\n    \tError:      \tReceived unexpected error:\n    \t\tinterleave: take: deadlock\n    \t\t  1  A load\n"))
+	require.Equal(t, "oracle: too much", says("    \tError:      \tReceived unexpected error:\n    \t\toracle: too much\n"))
+	require.Equal(t, "Should be false", says("    \tError Trace:\tx.go:3\n    \tError:      \tShould be false\n"))
+	require.Empty(t, says("ok"))
 }

@@ -8,15 +8,22 @@ import (
 	"github.com/penstock-go/penstock/internal/interleave"
 )
 
-// Bool, and each type below it, is one whose operations are points.
 type (
-	Bool                       = interleave.Bool
-	Int64                      = interleave.Int64
-	Uint32                     = interleave.Uint32
-	Uint64                     = interleave.Uint64
-	Pointer[T any]             = interleave.Pointer[T]
-	Mutex                      = interleave.Mutex
-	Timer                      = interleave.Timer
+	// Bool is [interleave.Bool].
+	Bool = interleave.Bool
+	// Int64 is [interleave.Int64].
+	Int64 = interleave.Int64
+	// Uint32 is [interleave.Uint32].
+	Uint32 = interleave.Uint32
+	// Uint64 is [interleave.Uint64].
+	Uint64 = interleave.Uint64
+	// Pointer is [interleave.Pointer].
+	Pointer[T any] = interleave.Pointer[T]
+	// Mutex is [interleave.Mutex].
+	Mutex = interleave.Mutex
+	// Timer is [interleave.Timer].
+	Timer = interleave.Timer
+	// MapOf is [interleave.MapOf].
 	MapOf[K comparable, V any] = interleave.MapOf[K, V]
 )
 

@@ -10,15 +10,22 @@ import (
 	"github.com/puzpuzpuz/xsync/v3"
 )
 
-// Bool, and each type below it, is the one that it stands for.
 type (
-	Bool                       = atomic.Bool
-	Int64                      = atomic.Int64
-	Uint32                     = atomic.Uint32
-	Uint64                     = atomic.Uint64
-	Pointer[T any]             = atomic.Pointer[T]
-	Mutex                      = sync.Mutex
-	Timer                      = time.Timer
+	// Bool is [atomic.Bool].
+	Bool = atomic.Bool
+	// Int64 is [atomic.Int64].
+	Int64 = atomic.Int64
+	// Uint32 is [atomic.Uint32].
+	Uint32 = atomic.Uint32
+	// Uint64 is [atomic.Uint64].
+	Uint64 = atomic.Uint64
+	// Pointer is [atomic.Pointer].
+	Pointer[T any] = atomic.Pointer[T]
+	// Mutex is [sync.Mutex].
+	Mutex = sync.Mutex
+	// Timer is [time.Timer].
+	Timer = time.Timer
+	// MapOf is [xsync.MapOf].
 	MapOf[K comparable, V any] = xsync.MapOf[K, V]
 )
 
