@@ -44,6 +44,9 @@ func NewBackend(s Storage, opts ...Option) (*Backend, error) {
 	return b, nil
 }
 
+// Storage returns the storage that NewBackend was given.
+func (b *Backend) Storage() Storage { return b.storage }
+
 // Limiter returns a limiter that enforces l on every key, together with all processes that use the
 // same storage, prefix and name. Its name, of up to 100 bytes, is a part of the keys. Errors: [ErrOption], those of
 // engine.Limit.Validate, and [ErrNotSupported].

@@ -59,6 +59,9 @@ func (s *Shared) init() error {
 // Law returns the compiled limit, nil if it keeps no state: unlimited or blocked.
 func (s *Shared) Law() *Law { return s.law }
 
+// Backend returns the backend that made the limiter.
+func (s *Shared) Backend() *Backend { return s.backend }
+
 // Key returns the key under which the store keeps a caller's key.
 func (s *Shared) Key(key string) string { return fullKey(s.backend.prefix, key, s.tail) }
 

@@ -52,7 +52,7 @@ func run(ctx context.Context, out io.Writer, addrs []string) error {
 		return err
 	}
 	defer hour.Close()
-	both, err := redis.NewAll(storage, backend, minute, hour)
+	both, err := redis.NewAll(minute, hour)
 	if err != nil {
 		return err
 	}

@@ -20,15 +20,24 @@ type All struct {
 	limiters []*store.Shared
 }
 
-// NewAll joins limiters of one backend, which has to be on this storage. Errors: [store.ErrOption] for
-// none and for two of one key, [store.ErrNotSupported] for limits that go by compare-and-swap.
-func NewAll(s *Storage, b *store.Backend, limiters ...*store.Shared) (*All, error) {
-	a := &All{storage: s, backend: b}
+// NewAll joins limiters of one backend, whose storage is a [*Storage]. Errors: [store.ErrOption] for
+// none, for those of different backends or of another storage, and for two of one key;
+// [store.ErrNotSupported] for limits that go by compare-and-swap.
+func NewAll(limiters ...*store.Shared) (*All, error) {
 	if len(limiters) == 0 {
 		return nil, fmt.Errorf("%w: redis.NewAll of no limiters: pass one or more", store.ErrOption)
 	}
+	b := limiters[0].Backend()
+	s, ok := b.Storage().(*Storage)
+	if !ok {
+		return nil, fmt.Errorf("%w: redis.NewAll of limiters in a %T: make them by a backend on a redis.Storage", store.ErrOption, b.Storage())
+	}
+	a := &All{storage: s, backend: b}
 	seen := map[string]bool{}
 	for _, l := range limiters {
+		if l.Backend() != b {
+			return nil, fmt.Errorf("%w: redis.NewAll of limiters of several backends: make them by one", store.ErrOption)
+		}
 		a.limiters = append(a.limiters, l)
 		if l.Law() == nil {
 			continue

@@ -69,7 +69,7 @@ func TestAllTooLate(t *testing.T) {
 		l, err := backend.Limiter("limit", only(5), store.WithPolicy(policy))
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, l.Close()) })
-		all, err := NewAll(s, backend, l)
+		all, err := NewAll(l)
 		require.NoError(t, err)
 		late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 		t.Cleanup(cancel)

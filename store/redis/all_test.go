@@ -29,7 +29,7 @@ func several(t *testing.T, s *Storage, limits map[string]engine.Limit, names ...
 		t.Cleanup(func() { require.NoError(t, l.Close()) })
 		limiters = append(limiters, l)
 	}
-	all, err := NewAll(s, backend, limiters...)
+	all, err := NewAll(limiters...)
 	require.NoError(t, err)
 	return all, limiters
 }
@@ -121,16 +121,20 @@ func TestAllRefuses(t *testing.T) {
 	require.True(t, d.Allowed)
 	require.EqualValues(t, 3, d.Remaining)
 	require.Equal(t, 0, d.Rule)
-	_, err = NewAll(s, nil)
+	_, err = NewAll()
 	require.ErrorIs(t, err, store.ErrOption)
-	_, err = NewAll(s, nil, limiters[0], limiters[0])
-	require.ErrorIs(t, err, store.ErrOption)
+	_, err = NewAll(limiters[0], limiters[0])
+	require.ErrorContains(t, err, "names of their own")
+	_, err = NewAll(limiters[0], limiter(t, s, only(5)))
+	require.ErrorContains(t, err, "several backends")
+	_, err = NewAll(limiter(t, store.NewMemory(tick, nil), only(5)))
+	require.ErrorContains(t, err, "store.Memory")
 	backend, err := store.NewBackend(s)
 	require.NoError(t, err)
 	huge, err := backend.Limiter("huge", engine.FixedWindow(1<<53, 24*time.Hour))
 	require.NoError(t, err)
 	defer huge.Close()
-	_, err = NewAll(s, backend, huge)
+	_, err = NewAll(huge)
 	require.ErrorIs(t, err, store.ErrNotSupported)
 }
 
@@ -148,7 +152,7 @@ func TestAllAway(t *testing.T) {
 	closed, err := backend.Limiter("closed", only(5), store.WithPolicy(store.Closed))
 	require.NoError(t, err)
 	server.Kill()
-	soft, err := NewAll(s, backend, open, local)
+	soft, err := NewAll(open, local)
 	require.NoError(t, err)
 	for i := range 5 {
 		d, err := soft.Take(t.Context(), "key", 1)
@@ -156,7 +160,7 @@ func TestAllAway(t *testing.T) {
 		require.Equal(t, i < 3, d.Allowed)
 		require.Error(t, d.Cause)
 	}
-	hard, err := NewAll(s, backend, open, closed)
+	hard, err := NewAll(open, closed)
 	require.NoError(t, err)
 	d, err := hard.Take(t.Context(), "key", 1)
 	require.ErrorIs(t, err, store.ErrUnavailable)

@@ -81,7 +81,7 @@ func ExampleAll() {
 		fmt.Println(err)
 		return
 	}
-	both, err := redis.NewAll(storage, backend, second, hour)
+	both, err := redis.NewAll(second, hour)
 	if err != nil {
 		fmt.Println(err)
 		return
