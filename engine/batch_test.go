@@ -107,7 +107,7 @@ func TestABatchIsDueInTime(t *testing.T) {
 		require.Equal(t, []bool{true, true, false}, out)
 		time.Sleep(time.Second - 1)
 		require.Zero(t, m.AllowAll([]string{"a"}, out))
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		require.Equal(t, 1, m.AllowAll([]string{"a", "a"}, out))
 	})
 }

@@ -30,7 +30,8 @@ func NewAll(limiters ...*store.Shared) (*All, error) {
 	b := limiters[0].Backend()
 	s, ok := b.Storage().(*Storage)
 	if !ok {
-		return nil, fmt.Errorf("%w: redis.NewAll of limiters in a %T: make them by a backend on a redis.Storage", store.ErrOption, b.Storage())
+		return nil, fmt.Errorf("%w: redis.NewAll of limiters in a %T: make them by a backend on a redis.Storage",
+			store.ErrOption, b.Storage())
 	}
 	a := &All{storage: s, backend: b}
 	seen := map[string]bool{}
