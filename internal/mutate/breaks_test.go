@@ -108,7 +108,7 @@ var breaks = []broken{
 	},
 	{
 		"a slot is used again for another key", "sharded/leaf.go",
-		[]piece{{"if s.word.Load() == atomicstate.Empty {\n\t\t\ts.identity = id", "if w := s.word.Load(); w == atomicstate.Empty || w == atomicstate.Superseded {\n\t\t\ts.identity = id"}}, explored("SupersededSlot"),
+		[]piece{{"if s.word.Load() == atomicstate.Empty {\n\t\t\ts.identity = id\n\t\t\ts.word.Store(word)\n\t\t\tl.used++", "if w := s.word.Load(); w == atomicstate.Empty || w == atomicstate.Superseded && s.hash != id.hash {\n\t\t\ts.identity = id\n\t\t\ts.word.Store(word)\n\t\t\tif w == atomicstate.Empty {\n\t\t\t\tl.used++\n\t\t\t}"}}, explored("SupersededSlot"),
 	},
 	{
 		"a superseded slot becomes live by anybody's swap", "engine/allow.go",
