@@ -18,13 +18,6 @@ const (
 	// maxUsed is the fill at which a leaf is grown: 27/32 of the slots keep probes
 	// short (at most 4 slots on average for a hit in a leaf that is about to grow).
 	maxUsed = SlotsPerLeaf * 27 / 32
-	// roomyDepth is the depth up to which leaves are grown at roomyUsed already, a quarter of
-	// the slots (leaf_size.go), so that nine of ten hits end at the first one. A slot that a probe has to go on
-	// to costs a branch that the processor cannot foresee, which in a table that lies in its
-	// caches is what a call costs most besides the clock. With 3,000 keys there are 32 leaves so,
-	// 131 bytes a key; from there on leaves are filled up, and from some 10,000 keys on it costs
-	// nothing.
-	roomyDepth = 4
 	// pageBytes is the smallest page of the platforms that Go runs on.
 	pageBytes = 4096
 )
@@ -83,14 +76,6 @@ func newLeaf(depth uint8, prefix uint64) *leaf {
 	}
 	l.slots[SlotsPerLeaf-1].word.Store(atomicstate.Empty)
 	return l
-}
-
-// roomAt is the number of slots at which a leaf of that depth is full.
-func roomAt(depth uint8) int {
-	if depth <= roomyDepth {
-		return roomyUsed
-	}
-	return maxUsed
 }
 
 // splitLive is the number of slots that must still matter for a full leaf to be split; below

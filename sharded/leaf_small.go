@@ -12,3 +12,6 @@ const (
 	// roomyUsed is no less than the fill of other leaves: with four slots there is no room to spare.
 	roomyUsed = maxUsed
 )
+
+// roomAt is the number of slots at which a leaf is full, at any depth.
+func roomAt(uint8) int { return roomyUsed }
