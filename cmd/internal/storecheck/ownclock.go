@@ -18,6 +18,8 @@ const (
 	ownCalls  = 300 // for each algorithm
 	ownBurst  = 5   // permits
 	ownWindow = 20  // calls in a window, about
+	ownShare  = 10  // one call in so many is to pass, and to be refused, at least
+	ownTries  = 6   // at paces of the limit that are four times apart
 )
 
 // algorithms are those that are checked on the store's own clock, one for each
@@ -37,14 +39,19 @@ func (r *run) ownClock(ctx context.Context, c *Check) error {
 	if err != nil {
 		return err
 	}
-	failures := make([][]string, len(algorithms))
+	failures, idle := make([][]string, len(algorithms)), make([]bool, len(algorithms))
 	var done sync.WaitGroup
 	for i, algorithm := range algorithms {
-		spec := ownSpec(algorithm, pace)
-		done.Go(func() { failures[i] = r.follow(ctx, applier, spec) })
+		done.Go(func() { failures[i], idle[i] = r.followAtPace(ctx, applier, algorithm, pace) })
 	}
 	done.Wait()
-	for _, f := range failures {
+	for i, f := range failures {
+		if idle[i] {
+			c.NotRun = append(c.NotRun, NotRun{
+				"own clock, " + algorithms[i], "calls came too unevenly for some to pass and some to be refused",
+			})
+			continue
+		}
 		c.judged(f...)
 	}
 	c.Note = fmt.Sprintf("%d calls of each algorithm at the store's own clock, at the time that it names; a round trip takes about %v",
@@ -75,22 +82,46 @@ func ownSpec(algorithm string, pace time.Duration) limits.Spec {
 	return limits.Spec{Algorithm: algorithm, Tokens: ownWindow / 2, Per: ownWindow * pace}
 }
 
-// follow makes the calls under one limit and returns the first that differs.
-func (r *run) follow(ctx context.Context, applier store.Applier, spec limits.Spec) []string {
+// followAtPace makes the calls under limits of one algorithm, slower or faster ones until some calls pass and
+// some are refused: calls take longer beside others than alone. idle reports that it found none.
+func (r *run) followAtPace(
+	ctx context.Context, applier store.Applier, algorithm string, pace time.Duration,
+) (failures []string, idle bool) {
+	for range ownTries {
+		passed, failures := r.follow(ctx, applier, ownSpec(algorithm, pace))
+		switch {
+		case len(failures) > 0 || ctx.Err() != nil:
+			return failures, false
+		case passed < ownCalls/ownShare:
+			pace = max(r.tick, (pace / 4).Truncate(r.tick))
+		case passed > ownCalls-ownCalls/ownShare:
+			pace *= 4
+		default:
+			return nil, false
+		}
+	}
+	return nil, true
+}
+
+// follow makes the calls under one limit and returns how many passed, and the first that differs.
+func (r *run) follow(ctx context.Context, applier store.Applier, spec limits.Spec) (passed int, failures []string) {
+	fail := func(at string, err error) []string {
+		return []string{fmt.Sprintf("FAIL own clock (%s)%s: %v", spec, at, err)}
+	}
 	limit, err := limits.Build(spec)
 	if err != nil {
-		return []string{fmt.Sprintf("FAIL own clock (%s): %v", spec.Algorithm, err)}
+		return 0, fail("", err)
 	}
 	law, err := supported(applier, limit)
 	if err != nil {
-		return []string{fmt.Sprintf("FAIL own clock (%s): %v", spec.Algorithm, err)}
+		return 0, fail("", err)
 	}
 	rnd, model := rand.New(rand.NewPCG(r.options.Seed, uint64(len(spec.Algorithm)))), cases.ModelOf(spec)
-	key := fmt.Sprintf("%s:{own clock}:%s", r.scratch.Prefix, spec.Algorithm)
+	key := fmt.Sprintf("%s:{own clock}:%s:%s", r.scratch.Prefix, spec.Algorithm, spec.Per)
 	r.scratch.Keep(key)
 	for i := range ownCalls {
 		if ctx.Err() != nil {
-			return nil
+			return passed, nil
 		}
 		n := 1 + rnd.Int64N(3)
 		op := store.Op{Key: key, Law: law, Min: n, Max: n}
@@ -99,10 +130,13 @@ func (r *run) follow(ctx context.Context, applier store.Applier, spec limits.Spe
 		applier.Apply(within, []store.Op{op}, result[:])
 		cancel()
 		if err := r.compare(model, law, n, result[0]); err != nil {
-			return []string{fmt.Sprintf("FAIL own clock (%s, %s) call %d: %v", spec.Algorithm, spec, i+1, err)}
+			return passed, fail(fmt.Sprintf(" call %d", i+1), err)
+		}
+		if result[0].Taken > 0 {
+			passed++
 		}
 	}
-	return nil
+	return passed, nil
 }
 
 // compare compares a decision of the store with the model's.
