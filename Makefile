@@ -19,6 +19,7 @@ COUNT      ?= 10
 BENCHTIME  ?=
 BENCHFLAGS ?=
 PROGRAMS   ?=
+TESTFLAGS  ?=
 BASE       ?= main
 GATEFLAGS  ?=
 FILTER     ?=
@@ -53,8 +54,8 @@ test: ## Run the tests of every module
 	@$(EACH) '$(GO) test ./...'
 
 .PHONY: race
-race: ## Run the tests of every module under the race detector
-	@$(EACH) '$(GO) test -race ./...'
+race: ## Run the tests of every module under the race detector (TESTFLAGS=-short: fewer random steps)
+	@$(EACH) '$(GO) test -race $(TESTFLAGS) ./...'
 
 .PHONY: examples
 examples: ## Run the examples of every module

@@ -23,6 +23,7 @@ import (
 // modelSteps is how many random calls each algorithm is compared over, on modelKeys keys.
 const (
 	modelSteps = 100_000
+	shortSteps = 10_000 // with -short
 	modelKeys  = 4
 	modelBegin = 1_796_000_000_000_000 // in 2026
 )
@@ -64,7 +65,7 @@ func TestModel(t *testing.T) {
 				require.NoError(t, err)
 				require.NoError(t, (*Storage)(nil).Accepts(law))
 				m := &modelRun{t: t, c: c, law: law, rnd: rand.New(rand.NewPCG(uint64(i), 11)), states: map[string]kept{}}
-				m.run(modelSteps / len(limits))
+				m.run(steps() / len(limits))
 				require.Positive(t, m.settledOnly+m.neverSettles(), "no step back of the clock met a debt or a full window")
 				require.Positive(t, m.allowed)
 				require.Positive(t, m.denied)
@@ -334,4 +335,12 @@ func (m *modelRun) stride() int64 {
 		return m.rnd.Int64N(max(1, typical/8))
 	}
 	return m.rnd.Int64N(typical)
+}
+
+// steps is how many random calls each algorithm is compared over.
+func steps() int {
+	if testing.Short() {
+		return shortSteps
+	}
+	return modelSteps
 }
