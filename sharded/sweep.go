@@ -60,6 +60,14 @@ func (t *Table) Sweep() (dropped int) {
 // SweepDue returns the time from which [Table.CatchUp] must come before any decision.
 func (t *Table) SweepDue() int64 { return t.sweepDue.Load() }
 
+// Near reports whether a time that was read before a word is near enough to it for the word to be read at
+// that time, whatever has charged it since: no sweep is due, and none that has ended began after the time,
+// so that every charge is less than a quarter of the horizon ahead of it.
+func (t *Table) Near(now int64) bool {
+	due := t.sweepDue.Load()
+	return now < due && (due == math.MaxInt64 || uint64(due)-uint64(now) <= uint64(t.sweep.horizon.Load()/4))
+}
+
 // Swept reports whether any sweep was finished; the first call for any key sees to it.
 func (t *Table) Swept() bool { return t.sweepDue.Load() != math.MinInt64 }
 
