@@ -273,16 +273,18 @@ func TestBusy(t *testing.T) {
 		log, option := logged()
 		l := limiter(t, connect(t, nil, server.Addr), only(plenty), option, quick())
 		left(t, l, "key")
+		probe := limiter(t, connect(t, nil, server.Addr), only(plenty), quick()) // with a breaker of its own
+		left(t, probe, "another key")
 		var endless sync.WaitGroup
 		endless.Go(func() { _, _ = server.Do("EVAL", "while true do end", "0") })
 		run := startLoad(4, func(run *load, _ int) bool { run.take(t.Context(), l, "key"); return true })
 		eventually(t, "the server is busy", func() bool { return strings.Contains(fmt.Sprint(log.of("opened")), "breaker") })
 		busy := func() bool {
-			_, err := l.Take(t.Context(), "key", 1)
+			_, err := probe.Take(t.Context(), "another key", 1)
 			return err != nil && strings.Contains(err.Error(), "BUSY")
 		}
 		eventually(t, "a call is told so", busy)
-		_, err := l.Take(t.Context(), "key", 1)
+		_, err := probe.Take(t.Context(), "another key", 1)
 		require.ErrorIs(t, err, store.ErrUnavailable)
 		server.Must(t, "SCRIPT", "KILL")
 		endless.Wait()
