@@ -165,7 +165,7 @@ func TestInterleaveLogClose(t *testing.T) {
 	k := at(0, 0)
 	program{
 		name: "log: first call, close", bound: interleave.Exhaustive, limit: SlidingLog(2, time.Hour),
-		provokes: []string{"timers stopped", "timers never set"},
+		provokes: []string{"timers in vain", "timers never set"},
 		setup: func(s *stage) {
 			s.m.table.CatchUp(0)
 			s.Go(func() { s.take(k, 1) })
@@ -175,11 +175,14 @@ func TestInterleaveLogClose(t *testing.T) {
 				}
 			})
 			s.Check(func() error {
+				for _, run := range s.Due() {
+					run() // does nothing any more: one that sweeps sets the next timer
+				}
 				if len(s.Due()) > 0 {
-					return errors.New("a sweep is due of a limiter that is closed")
+					return errors.New("a limiter that is closed sweeps")
 				}
 				if s.Timers() > 0 {
-					s.Count("timers stopped", 1)
+					s.Count("timers in vain", 1)
 				} else {
 					s.Count("timers never set", 1)
 				}
