@@ -23,7 +23,7 @@ func modelSteps(server *dynamodbtest.Server) int {
 	switch {
 	case os.Getenv("PENSTOCK_STRESS") != "":
 		return long
-	case server.Floats:
+	case server.Floats && !testing.Short():
 		return short
 	}
 	return shortSlow
