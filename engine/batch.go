@@ -78,7 +78,7 @@ func (c *core) tryWordAt(r *rule, b *batch, i int, now int64) bool {
 	if !atomicstate.IsLive(word) || !c.table.Near(now) {
 		return false
 	}
-	next, ok := r.takeOne(word, now)
+	next, ok := r.take(word, now, 1)
 	return ok && slot.CompareAndSwap(word, next)
 }
 
@@ -88,14 +88,6 @@ func (c *core) surelyRefused(r *rule, b *batch, i int, now int64) bool {
 	if !atomicstate.IsLive(b.words[i]) || now >= c.table.SweepDue() {
 		return false
 	}
-	_, ok := r.takeOne(b.words[i], now)
+	_, ok := r.take(b.words[i], now, 1)
 	return !ok && b.slots[i].Load() == b.words[i]
-}
-
-// takeOne charges a word with one permit.
-func (r *rule) takeOne(word uint64, now int64) (next uint64, ok bool) {
-	if r.other == nil {
-		return r.bucket.Take(word, now, 1)
-	}
-	return r.other.Take(word, now, 1)
 }

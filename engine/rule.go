@@ -26,6 +26,15 @@ type rule struct {
 	limit   Limit
 }
 
+// take charges a word with n >= 1 permits, by the rule's law. tryWord and chargeWord have the same written
+// out: it is too large to be inlined.
+func (r *rule) take(word uint64, now, n int64) (next uint64, ok bool) {
+	if r.other == nil {
+		return r.bucket.Take(word, now, n)
+	}
+	return r.other.Take(word, now, n)
+}
+
 // logLimit is the limit of a rule by log.
 func (r *rule) logLimit() sharded.LogLimit {
 	return sharded.LogLimit{Limit: r.limit.tokens, WindowNanos: int64(r.limit.period)}
