@@ -34,10 +34,11 @@ func (m *Limiter[K]) AllowN(key K, n int64) bool {
 		return m.allowAnyhow(r, key, n)
 	}
 	k := m.hasher.Key(key) // 1
-	if _, _, ok, done := m.tryWord(r, k, n); done {
+	word, _, ok, done := m.tryWord(r, k, n)
+	if done {
 		return ok
 	}
-	return m.allowWord(r, key, k, n)
+	return m.allowWord(r, key, k, word, n)
 }
 
 // allowAnyhow is AllowN for all that is not one word.
@@ -47,14 +48,13 @@ func (m *Limiter[K]) allowAnyhow(r *rule, key K, n int64) bool {
 	return d.Allowed
 }
 
-// allowWord is AllowN for all that is not the straight way. It is a function of its own for the sake of
-// AllowN's frame.
-func (m *Limiter[K]) allowWord(r *rule, key K, k sharded.Key, n int64) bool {
-	out, done := m.chargeWord(r, k, n, readClock)
-	if !done {
-		out = m.chargeMissing(&m.main, r, key, k, out.word, n, readClock)
+// allowWord is AllowN for all that is not the straight way, which saw word. It is a function of its own
+// for the sake of AllowN's frame.
+func (m *Limiter[K]) allowWord(r *rule, key K, k sharded.Key, word uint64, n int64) bool {
+	if atomicstate.IsLive(word) {
+		return m.tally(m.charge(&m.main, r, key, k, n, readClock)).ok
 	}
-	return m.tally(out).ok
+	return m.tally(m.chargeMissing(&m.main, r, key, k, word, n, readClock)).ok
 }
 
 // AllowBytes is l.Allow(string(key)) without making the string. key must not change during the
@@ -67,10 +67,11 @@ func AllowBytes(l *Limiter[string], key []byte) bool {
 	case !l.alone || l.resolver != nil:
 	case r.verdict == byWord:
 		k := l.hasher.Bytes(key)
-		if _, _, ok, done := l.tryWord(r, k, 1); done {
+		word, _, ok, done := l.tryWord(r, k, 1)
+		if done {
 			return ok
 		}
-		return l.allowWord(r, view, k, 1)
+		return l.allowWord(r, view, k, word, 1)
 	case r.verdict == byLog:
 		clock := func() int64 { return l.time.sure(readClock) }
 		if d, known := sharded.TakeExistingLogBytes(l.logsAt(&l.main).Logs, key, r.logLimit(), 1, clock); known {
@@ -110,10 +111,7 @@ func (m *Limiter[K]) takeBy(d *Decision, r *rule, key K, n, given int64) {
 				return
 			}
 		}
-		out, done := m.chargeWord(r, k, n, given)
-		if !done {
-			out = m.chargeMissing(&m.main, r, key, k, out.word, n, given)
-		}
+		out := m.charge(&m.main, r, key, k, n, given)
 		m.stats.count(out.ok)
 		decide(d, r, out.word, out.now, n, out.ok) // 7
 		return
@@ -232,6 +230,15 @@ func (c *core) chargeWord(r *rule, k sharded.Key, n, given int64) (charged, bool
 	}
 }
 
+// charge takes n >= 1 permits of a key, known or not.
+func (m *Limiter[K]) charge(p *place[K], r *rule, key K, k sharded.Key, n, given int64) charged {
+	out, done := m.chargeWord(r, k, n, given)
+	if !done {
+		out = m.chargeMissing(p, r, key, k, out.word, n, given)
+	}
+	return out
+}
+
 // chargeMissing is step 2 for a key without a live word: word stands in its place, if anything.
 func (m *Limiter[K]) chargeMissing(p *place[K], r *rule, key K, k sharded.Key, word uint64, n, given int64) charged {
 	for {
@@ -253,15 +260,12 @@ func (m *Limiter[K]) insert(p *place[K], r *rule, key K, k sharded.Key, word uin
 		m.table.Await(k)
 		return charged{}, false
 	}
-	now := m.time.sure(given) // the table reads the exact clock, and says so if a sweep is due
-	if now >= m.table.SweepDue() {
-		m.table.CatchUp(now)
-		return charged{}, false
-	}
-	outcome, word, now := m.table.Insert(k, r.number, now, n, func(at int64) (int64, bool) {
+	outcome, word, now := m.table.Insert(k, r.number, m.time.before(given), n, func(at int64) (int64, bool) {
 		return p.evacuate(k, key, at)
 	})
 	switch outcome {
+	case sharded.Leapt:
+		m.table.CatchUp(m.time.sure(given))
 	case sharded.Charged, sharded.Denied:
 		m.sweeper.Kick()
 		return charged{rule: r, word: word, now: now, ok: outcome == sharded.Charged}, true

@@ -22,10 +22,7 @@ func (m *Limiter[K]) chargeBeyondCap(p *place[K], r *rule, key K, k sharded.Key,
 	case m.policy == CapShared && !k.IsOverflow():
 		m.capped.shared.Add(1)
 		shared := sharded.Overflow.WithRule(p.index)
-		out, done := m.chargeWord(r, shared, n, given)
-		if !done {
-			out = m.chargeMissing(p, r, key, shared, out.word, n, given)
-		}
+		out = m.charge(p, r, key, shared, n, given)
 		out.from = fromOverflow
 		return out
 	}

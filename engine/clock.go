@@ -77,6 +77,15 @@ func (t *timeline) sure(given int64) int64 {
 	return now
 }
 
+// before returns a time that is not after sure, for calls of the table that read settled themselves:
+// then only a user's clock, or a time given, has to be looked at first.
+func (t *timeline) before(given int64) int64 {
+	if k := t.kind.Load(); given == readClock && (k == clockMonotonic || k == clockCoarse) {
+		return math.MinInt64
+	}
+	return t.sure(given)
+}
+
 // isMonotonic reports whether now is a plain reading of the monotonic clock.
 func (t *timeline) isMonotonic(given int64) bool {
 	return given == readClock && t.kind.Load() == clockMonotonic
@@ -135,11 +144,14 @@ func (t *timeline) advance(now int64) int64 {
 // user's code: the table asks for it under its locks.
 func (t *timeline) settled() int64 {
 	switch t.kind.Load() {
-	case clockUser, clockGiven:
+	case clockUser:
 		return t.latest.Load()
-	default:
-		return t.exact()
+	case clockGiven:
+		if latest := t.latest.Load(); latest != math.MinInt64 {
+			return latest
+		}
 	}
+	return t.exact() // of a limiter whose first time is being given: the call comes before that
 }
 
 // stopTicking ends the coarse clock, if there is one; from then on the exact one is read.

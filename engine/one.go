@@ -34,10 +34,7 @@ func (m *Limiter[K]) takeOne(p *place[K], r *rule, key K, n, given int64) (Decis
 	}
 	epoch := m.table.Epoch()
 	k := m.hasher.Key(key).WithRule(p.index)
-	out, done := m.chargeWord(r, k, n, given)
-	if !done {
-		out = m.chargeMissing(p, r, key, k, out.word, n, given)
-	}
+	out := m.charge(p, r, key, k, n, given)
 	var d Decision
 	decide(&d, r, out.word, out.now, n, out.ok) // 7
 	at := out.now + max(0, int64(d.Delay))      // Never in a queue that stands still

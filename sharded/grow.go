@@ -57,10 +57,15 @@ func until(law atomicstate.Law, word uint64, now int64) int64 {
 // too much is left. It reports false if the leaf cannot be split any further. The caller
 // holds l's lock, and must start again from the directory.
 func (t *Table) grow(l *leaf, now int64) bool {
-	c := t.survey(l, now, now)
-	if int(l.used)-c.forgettable <= l.splitLive() {
-		t.rebuild(l, now, now)
-		return true
+	if now >= l.retryForget { // else nothing can be forgotten
+		c := t.survey(l, now, now)
+		if int(l.used)-c.forgettable <= l.splitLive() {
+			t.rebuild(l, now, now)
+			return true
+		}
+		if c.forgettable == 0 { // else a call may have charged one of those meanwhile
+			l.retryForget = c.nextForget
+		}
 	}
 	if l.depth == maxDepth {
 		return false
@@ -88,6 +93,7 @@ func (t *Table) split(l *leaf, now int64) {
 	high := newLeaf(l.depth+1, l.prefix+l.width()/2)
 	low.floor, _ = t.freeze(l, now, now, low, high)
 	high.floor = low.floor
+	low.retryForget, high.retryForget = l.retryForget, l.retryForget
 	t.publish(low, high)
 	l.replaced = true
 	t.counters.splits.Add(1)

@@ -52,9 +52,9 @@ type leaf struct {
 	floor int64
 	// prefix is the first coordinate of the leaf, see coordinate.
 	prefix uint64
-	// retryForget is the earliest time at which anything could be forgotten when makeRoom
-	// last looked; until then it does not look again, so that a flood of new keys at the
-	// cap does not scan the leaf for each.
+	// retryForget is a time before which nothing of the leaf can be forgotten, by the last look at
+	// all of it, so that a flood of new keys at the cap does not scan the leaf for each. Takes only
+	// put off when a key is new again; what brings that forward calls lookAgain.
 	retryForget int64
 	_           [headerBytes - headerFields]byte
 	slots       [SlotsPerLeaf]slot
@@ -108,16 +108,29 @@ func (l *leaf) find(id identity) (*sched.Uint64, uint64) {
 	}
 }
 
-// findOther returns the live slot of the same key under another limit, or nil.
-func (l *leaf) findOther(id identity) *slot {
+// places is what a probe for one identity finds on its whole way.
+type places struct {
+	own   *slot // of the identity itself, live or not; or nil
+	other *slot // the live one of the same key under another limit; or nil
+	free  *slot // the Empty one at which the probe ended
+}
+
+// probe looks for all that an insertion has to know, in one pass. The caller holds the lock.
+func (l *leaf) probe(id identity) (p places) {
 	for i := home(id.hash); ; {
 		s := &l.slots[i]
 		word := s.word.Load()
 		if word == atomicstate.Empty {
-			return nil
+			p.free = s
+			return p
 		}
-		if s.hash == id.hash && (s.check^id.check)&checkMask == 0 && s.check != id.check && atomicstate.IsLive(word) {
-			return s
+		if s.hash == id.hash && (s.check^id.check)&checkMask == 0 {
+			switch {
+			case s.check == id.check:
+				p.own = s
+			case atomicstate.IsLive(word):
+				p.other = s
+			}
 		}
 		if i++; i == SlotsPerLeaf {
 			i = 0
@@ -125,21 +138,27 @@ func (l *leaf) findOther(id identity) *slot {
 	}
 }
 
-// insert writes a new identity and then publishes its word. The caller holds the lock,
-// or the leaf is not published yet; there is room.
+// insert is put for an identity that l does not hold. The caller holds the lock, or the leaf is not
+// published yet; there is room.
 func (l *leaf) insert(id identity, word uint64) {
-	for i := home(id.hash); ; {
-		s := &l.slots[i]
-		if s.word.Load() == atomicstate.Empty {
-			s.identity = id
-			s.word.Store(word)
-			l.used++
-			return
-		}
+	i := home(id.hash)
+	for l.slots[i].word.Load() != atomicstate.Empty {
 		if i++; i == SlotsPerLeaf {
 			i = 0
 		}
 	}
+	l.put(places{free: &l.slots[i]}, id, word)
+}
+
+// put publishes a word: in the superseded slot of its identity, or else in the free one, whose identity
+// is written first. Only the holder of the leaf's lock writes over Superseded or Empty.
+func (l *leaf) put(p places, id identity, word uint64) {
+	if p.own == nil {
+		p.own = p.free
+		p.own.identity = id
+		l.used++
+	}
+	p.own.word.Store(word)
 }
 
 // isOverflow reports whether the slot is a shared overflow bucket, of whatever rule.

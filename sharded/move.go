@@ -2,7 +2,6 @@ package sharded
 
 import (
 	"github.com/penstock-go/penstock/atomicstate"
-	"github.com/penstock-go/penstock/internal/sched"
 )
 
 // A key whose limit changes between an algorithm of one word and the sliding log moves between
@@ -16,13 +15,13 @@ type Move func(now int64) (used int64, ok bool)
 
 // settle makes the word of a key that comes from elsewhere, owing what it has used there, and
 // applies this take. The cap does not apply: the key was held already.
-func (t *Table) settle(l *leaf, own *sched.Uint64, id identity, used, now, n int64) (Outcome, uint64, int64) {
+func (t *Table) settle(l *leaf, p places, id identity, used, now, n int64) (Outcome, uint64, int64) {
 	law := t.law(limitOf(id.check))
 	word, outcome := law.Carry(atomicstate.Usage{Units: uint64(used), PerPermit: 1}, now), Denied
 	if next, ok := takeOrNone(law, word, now, n); ok {
 		word, outcome = next, Charged
 	}
-	l.put(own, id, word)
+	l.put(p, id, word)
 	t.keys.Add(1)
 	t.counters.conversions.Add(1)
 	return outcome, word, now
@@ -57,6 +56,7 @@ func (t *Table) MoveOut(k Key, now int64, settle func(used, now int64)) bool {
 	used := t.law(limitOf(s.check)).Usage(word, now).Permits()
 	t.keys.Add(-1)
 	t.counters.conversions.Add(1)
+	l.lookAgain() // the superseded slot can go
 	settle(used, now)
 	return true
 }

@@ -99,6 +99,9 @@ const (
 	Denied
 	// Full means that the key is new and the cap on keys is reached.
 	Full
+	// Leapt means that time has leapt, and nothing was done: call [Table.CatchUp] with the time
+	// returned, then start again.
+	Leapt
 )
 
 // Insert handles a key without a live word under its limit: a new key, or one whose word
@@ -126,40 +129,40 @@ func (t *Table) insert(ledger *Ledger, k Key, limit uint32, now, n int64, move M
 		return Retry, 0, 0
 	}
 	id := k.under(limit)
-	own, word := l.find(id)
-	if own != nil && atomicstate.IsLive(word) {
+	p := l.probe(id)
+	if p.own != nil && atomicstate.IsLive(p.own.word.Load()) {
 		return Retry, 0, 0
 	}
-	if own == nil && int(l.used) >= roomAt(l.depth) {
+	if p.own == nil && int(l.used) >= roomAt(l.depth) {
 		now, ready := t.timeIn(l, now)
 		switch {
 		case !ready:
-			return Retry, 0, 0
+			return Leapt, 0, now
 		case !t.grow(l, now):
 			return Full, t.law(limit).Fresh(now), now
 		}
 		return Retry, 0, 0
 	}
-	if other := l.findOther(id); other != nil {
-		return t.convert(ledger, l, other, own, id, now, n)
+	if p.other != nil {
+		return t.convert(ledger, l, p, id, now, n)
 	}
 	now, ready := t.timeIn(l, now)
 	if !ready {
-		return Retry, 0, 0
+		return Leapt, 0, now
 	}
 	if move != nil {
 		if used, ok := move(now); ok {
 			t.tell(ledger, k, now, true)
-			return t.settle(l, own, id, used, now, n)
+			return t.settle(l, p, id, used, now, n)
 		}
 	}
-	return t.add(l, own, id, now, n)
+	return t.add(l, p, id, now, n)
 }
 
 // timeIn returns the time of a change to l: not before now, the clock, and the leaf's floor.
 // It reports false if time has leapt so far that a sweep must come first: that sweep reads
 // words where the last one left off, and a word charged at such a time cannot be read there.
-// The caller holds l's lock and must start again; its own clock then shows that a sweep is due.
+// The caller holds l's lock.
 func (t *Table) timeIn(l *leaf, now int64) (at int64, ready bool) {
 	at = max(now, t.clock(), l.floor)
 	return at, at < t.sweepDue.Load()
@@ -168,13 +171,14 @@ func (t *Table) timeIn(l *leaf, now int64) (at int64, ready bool) {
 // convert moves a key's usage from another limit to the one in id, applies this take, and
 // publishes the result. Charging under the lock means that two alternating limits cannot
 // livelock. The caller holds l's lock and made sure of room.
-func (t *Table) convert(ledger *Ledger, l *leaf, other *slot, own *sched.Uint64, id identity, now, n int64) (Outcome, uint64, int64) {
+func (t *Table) convert(ledger *Ledger, l *leaf, p places, id identity, now, n int64) (Outcome, uint64, int64) {
 	t.epoch.Add(1)
+	other := p.other
 	old := other.word.Swap(atomicstate.Superseded)
 	now, ready := t.timeIn(l, now) // read after the swap: no later charge can be in old
 	if !ready {
 		other.word.Store(old) // nothing was read or published in between: as if it had not been swapped
-		return Retry, 0, 0
+		return Leapt, 0, now
 	}
 	from, law := t.law(limitOf(other.check)), t.law(limitOf(id.check))
 	word, outcome := atomicstate.Convert(from, old, law, now), Denied
@@ -182,8 +186,8 @@ func (t *Table) convert(ledger *Ledger, l *leaf, other *slot, own *sched.Uint64,
 	if next, ok := takeOrNone(law, word, now, n); ok {
 		word, outcome = next, Charged
 	}
-	l.retryForget = math.MinInt64 // the new limit may earn faster
-	l.put(own, id, word)
+	l.lookAgain() // the new limit may earn faster, and a superseded slot can go
+	l.put(p, id, word)
 	t.counters.conversions.Add(1)
 	return outcome, word, now
 }
@@ -191,7 +195,7 @@ func (t *Table) convert(ledger *Ledger, l *leaf, other *slot, own *sched.Uint64,
 // add makes a slot for a new key, this take already charged. The time is not before the
 // leaf's floor: a key that was forgotten at a time F and comes back at F or later is in the
 // state it would have been in.
-func (t *Table) add(l *leaf, own *sched.Uint64, id identity, now, n int64) (Outcome, uint64, int64) {
+func (t *Table) add(l *leaf, p places, id identity, now, n int64) (Outcome, uint64, int64) {
 	law := t.law(limitOf(id.check))
 	fresh := law.Fresh(now)
 	word, ok := takeOrNone(law, fresh, now, n)
@@ -202,7 +206,7 @@ func (t *Table) add(l *leaf, own *sched.Uint64, id identity, now, n int64) (Outc
 		return t.makeRoom(l, now), fresh, now
 	}
 	l.retryForget = min(l.retryForget, until(law, word, now))
-	l.put(own, id, word)
+	l.put(p, id, word)
 	t.counters.inserts.Add(1)
 	return Charged, word, now
 }
@@ -223,16 +227,6 @@ func (t *Table) tell(ledger *Ledger, k Key, now int64, lost bool) {
 		return
 	}
 	ledger.changed(k, now, lost)
-}
-
-// put publishes word in the superseded slot own, or in a new one. Only the holder of the
-// leaf's lock writes over Superseded.
-func (l *leaf) put(own *sched.Uint64, id identity, word uint64) {
-	if own != nil {
-		own.Store(word)
-		return
-	}
-	l.insert(id, word)
 }
 
 // reserveKey counts one more key unless the cap is reached. It never counts beyond the cap,

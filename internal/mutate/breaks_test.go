@@ -45,7 +45,7 @@ var breaks = []broken{
 	},
 	{
 		"the lock is taken, and the key not looked up again", table,
-		[]piece{{"if own != nil && atomicstate.IsLive(word) {\n\t\treturn Retry", "if false && word != 0 {\n\t\treturn Retry"}, {"own, word := l.find(id)", "_, word := l.find(id)\n\tvar own *sched.Uint64"}}, explored("NewKey"),
+		[]piece{{"p := l.probe(id)\n", "p := l.probe(id)\n\tp.own = nil\n"}}, explored("NewKey"),
 	},
 	{
 		"a new key is charged before the time at which it was forgotten", table,
@@ -104,11 +104,11 @@ var breaks = []broken{
 	},
 	{
 		"a limit is superseded in a leaf without room for the next", table,
-		[]piece{{"if own == nil && int(l.used) >= roomAt(l.depth) {", "if own == nil && int(l.used) >= roomAt(l.depth) && l.findOther(id) == nil {"}}, explored("LimitInAFullLeaf"),
+		[]piece{{"if p.own == nil && int(l.used) >= roomAt(l.depth) {", "if p.own == nil && int(l.used) >= roomAt(l.depth) && p.other == nil {"}}, explored("LimitInAFullLeaf"),
 	},
 	{
 		"a slot is used again for another key", "sharded/leaf.go",
-		[]piece{{"if s.word.Load() == atomicstate.Empty {\n\t\t\ts.identity = id\n\t\t\ts.word.Store(word)\n\t\t\tl.used++", "if w := s.word.Load(); w == atomicstate.Empty || w == atomicstate.Superseded && s.hash != id.hash {\n\t\t\ts.identity = id\n\t\t\ts.word.Store(word)\n\t\t\tif w == atomicstate.Empty {\n\t\t\t\tl.used++\n\t\t\t}"}}, explored("SupersededSlot"),
+		[]piece{{"if word == atomicstate.Empty {\n\t\t\tp.free = s\n", "if word == atomicstate.Empty || word == atomicstate.Superseded && s.hash != id.hash {\n\t\t\tp.free = s\n"}}, explored("SupersededSlot"),
 	},
 	{
 		"a superseded slot becomes live by anybody's swap", "engine/allow.go",
