@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/penstock-go/penstock/atomicstate"
+	"github.com/penstock-go/penstock/internal/sched"
 	"github.com/penstock-go/penstock/sharded"
 )
 
@@ -180,9 +181,35 @@ func (c *core) tryWord(r *rule, k sharded.Key, n int64) (word uint64, now int64,
 	if !ok { // coarse time refuses nobody; a sweep after a leap may have dropped the word
 		return word, now, false, kind == clockMonotonic && c.time.coarse == nil && slot.Load() == word
 	}
-	ok = slot.CompareAndSwap(word, next) // 6
-	return next, now, ok, ok
+	if slot.CompareAndSwap(word, next) { // 6
+		return next, now, true, true
+	}
+	return c.tryAgain(r, slot, now, n)
 }
+
+// tryAgain is tryWord after a lost compare-and-swap, at the same time. That swap has brought the word's
+// cache line here: it is won in the few nanoseconds before another processor has fetched it back, and not
+// while the clock is read. At a time that was read before the word no call is refused, since more may
+// have been earned; what is allowed would be allowed later too.
+func (c *core) tryAgain(r *rule, slot *sched.Uint64, now, n int64) (word uint64, at int64, ok, done bool) {
+	for range maxAgain {
+		word = slot.Load()
+		if !atomicstate.IsLive(word) || !c.table.Near(now) {
+			break
+		}
+		next, ok := r.take(word, now, n)
+		if !ok {
+			break
+		}
+		if slot.CompareAndSwap(word, next) {
+			return next, now, true, true
+		}
+	}
+	return word, now, false, false
+}
+
+// maxAgain is how many swaps a call loses before it looks at the clock again.
+const maxAgain = 4
 
 // chargeWord takes n >= 1 permits of a key that has a live word under r. It reports false if it
 // has none; the word in its place is returned.
