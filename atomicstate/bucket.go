@@ -37,6 +37,7 @@ const (
 // be copied, and its methods are safe for concurrent use. They touch no shared memory,
 // so that ordering is up to the caller, who loads and publishes the word.
 type Bucket struct {
+	inWords   inWords
 	rate      uint64 // L, units refilled in a nanosecond
 	unit      int64  // W, units of one token
 	capacity  int64  // burst * W, units
@@ -44,6 +45,13 @@ type Bucket struct {
 	tokens    int64  // the rate asked for: tokens ...
 	per       int64  // ... in per nanoseconds
 	errorRate float64
+}
+
+// inWords is what [Bucket.Take] computes with, shifted to where a word has its value.
+type inWords struct {
+	rate uint64
+	unit int64
+	full int64 // the capacity, with the tag of a live word
 }
 
 var _ Law = (*Bucket)(nil)
@@ -89,6 +97,11 @@ func (b *Bucket) compile(maxUnits int64) error {
 		return err
 	}
 	b.capacity = b.burst * b.unit
+	b.inWords = inWords{
+		rate: b.rate << TagBits,
+		unit: b.unit << TagBits,
+		full: b.capacity<<TagBits | tagLive,
+	}
 	return nil
 }
 
@@ -153,7 +166,7 @@ func (b *Bucket) Fresh(now int64) uint64 { return live(b.at(now)) }
 
 // Debt returns the units that word owes at now: 0 <= debt < 2^61.
 func (b *Bucket) Debt(word uint64, now int64) int64 {
-	return max(0, signed(word-b.at(now)))
+	return max(0, b.owed(word, now))
 }
 
 // Owing returns the word that owes debt units at now, held to 0 .. [MaxDebt].
@@ -161,18 +174,23 @@ func (b *Bucket) Owing(debt, now int64) uint64 {
 	return live(b.at(now) + uint64(min(max(0, debt), MaxDebt)))
 }
 
-// Take charges n >= 1 tokens at now. It is the whole decision: two multiplications and
-// three additions, no division.
+// owed is Debt without the cut: negative by what has been refilled since the word was as new.
+func (b *Bucket) owed(word uint64, now int64) int64 { return signed(word - b.at(now)<<TagBits) }
+
+// Take charges n >= 1 tokens at now. It is the whole decision: two multiplications, three
+// additions and a subtraction, no division. It computes in words: four times the units, and the tag
+// of a live word as one more, so that from the word to the next one there are a subtraction, a
+// maximum and two additions.
 //
 // The product n*W wraps for an n far above the burst; such an n is refused by n > burst,
 // whatever the product came to, so the order of the two comparisons does not matter.
 func (b *Bucket) Take(word uint64, now, n int64) (next uint64, ok bool) {
-	at := uint64(now) * b.rate // same as: b.at(now)
-	need := max(0, signed(word-at)) + n*b.unit
-	if need > b.capacity || n > b.burst {
+	at, charge := uint64(now)*b.inWords.rate, n*b.inWords.unit
+	owed := max(tagLive, int64(word-at)) // 1 + 4*debt
+	if owed > b.inWords.full-charge || n > b.burst {
 		return word, false
 	}
-	return live(at + uint64(need)), true
+	return at + uint64(owed+charge), true
 }
 
 // Inspect describes word at now for a call of n tokens. Cost: two divisions, three
@@ -241,7 +259,7 @@ func (b *Bucket) Refund(word uint64, act Act, now, n int64, promised []Promise) 
 	if s.least <= 0 {
 		return word, false
 	}
-	return live(word - uint64(s.least)), true
+	return lower(word, s.least), true
 }
 
 // Release gives back, from the last promise that was given up to the first, what is owed of it, as
@@ -260,7 +278,7 @@ func (b *Bucket) Release(word uint64, now int64, promised []Promise) (next uint6
 	if given <= 0 {
 		return word, 0
 	}
-	return live(word - uint64(given)), given
+	return lower(word, given), given
 }
 
 // slack is by how much a word may be lowered so that the promises from the last one to some one
@@ -300,7 +318,7 @@ func saturated(x, y int64) int64 {
 // EqualsNew reports whether nothing is owed at now. The debt is read at base and what
 // was earned since is a 128-bit product, so no leap of now is too long.
 func (b *Bucket) EqualsNew(word uint64, base, now int64) bool {
-	debt := signed(word - b.at(base))
+	debt := b.owed(word, base)
 	if debt <= 0 {
 		return true
 	}
@@ -313,7 +331,7 @@ func (b *Bucket) EqualsNew(word uint64, base, now int64) bool {
 
 // Aged reports whether the word is an eighth of the horizon old or more.
 func (b *Bucket) Aged(word uint64, now int64) bool {
-	return b.rate != 0 && signed(word-b.at(now)) <= -agedUnits
+	return b.rate != 0 && b.owed(word, now) <= -agedUnits
 }
 
 // Usage returns the debt as a fraction of tokens.

@@ -42,7 +42,7 @@ func (f *FixedWindow) at(word uint64, now int64) (index, count int64) {
 	if ahead > 0 {
 		return index, 0
 	}
-	return index - ahead, int64(word & f.mask())
+	return index - ahead, int64(value(word) & f.mask())
 }
 
 // Capacity returns the limit.

@@ -93,5 +93,5 @@ func (q *LeakyQueue) leave(word uint64, act Act, now, due int64) (next uint64, g
 	if debt > own || given <= 0 {
 		return word, 0
 	}
-	return live(word - uint64(given)), given
+	return lower(word, given), given
 }

@@ -58,7 +58,7 @@ func (s *SlidingWindow) Word(index, prev, curr int64) uint64 {
 func (s *SlidingWindow) at(word uint64, now int64) counts {
 	index := s.index(now)
 	c := counts{index: index, into: s.into(now, index)}
-	prev, curr := int64(word>>s.countBits&s.mask()), int64(word&s.mask())
+	prev, curr := int64(value(word)>>s.countBits&s.mask()), int64(value(word)&s.mask())
 	switch ahead := s.ahead(word, index); {
 	case ahead == 0:
 		c.prev, c.curr = prev, curr

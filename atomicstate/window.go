@@ -93,7 +93,7 @@ func (g *grid) into(now, index int64) int64 { return now - index*g.window }
 // 0 in the same window, negative if the word's window is later.
 func (g *grid) ahead(word uint64, index int64) int64 {
 	shift := 64 - g.indexBits
-	return int64((uint64(index)-word<<TagBits>>(64-g.indexBits))<<shift) >> shift
+	return int64((uint64(index)-word>>(64-g.indexBits))<<shift) >> shift
 }
 
 // aged reports whether a word is an eighth of the horizon old or more.

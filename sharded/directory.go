@@ -19,9 +19,12 @@ const (
 // hash would fill all leaves at the same pace and split them all at once, so that the
 // bytes a key takes would swing between 29 and 57; the slope from 1/2 to 3/2 fills some
 // leaves three times as fast as others, and the swing is 39 to 44 (TestBytesAKeyInTheLimit).
-func coordinate(hash uint64) uint64 {
+func coordinate(hash uint64) uint64 { return bent(hash) >> 1 }
+
+// bent is twice the coordinate.
+func bent(hash uint64) uint64 {
 	x := hash >> 32
-	return (x + x*x>>32) >> 1
+	return x + x*x>>32
 }
 
 // directory maps a coordinate's leading bits to a leaf. Several entries in a row point
@@ -30,16 +33,18 @@ func coordinate(hash uint64) uint64 {
 type directory struct {
 	depth  uint8
 	shift  uint8 // coordinateBits - depth
+	bent   uint8 // the same for twice a coordinate
 	leaves []sched.Pointer[leaf]
 }
 
 func newDirectory(depth uint8) *directory {
-	return &directory{depth: depth, shift: coordinateBits - depth, leaves: make([]sched.Pointer[leaf], 1<<depth)}
+	shift := coordinateBits - depth
+	return &directory{depth: depth, shift: shift, bent: shift + 1, leaves: make([]sched.Pointer[leaf], 1<<depth)}
 }
 
 // leafOf returns the leaf for a hash.
 func (d *directory) leafOf(hash uint64) *leaf {
-	return d.leaves[coordinate(hash)>>(d.shift&63)].Load() // the mask spares the test for a longer shift
+	return d.leaves[bent(hash)>>(d.bent&63)].Load() // the mask spares the test for a longer shift
 }
 
 // leafAt returns the leaf that holds a coordinate.

@@ -170,7 +170,7 @@ var breaks = []broken{
 	},
 	{
 		"a bucket goes on earning when it is full", bucket,
-		[]piece{{"need := max(0, signed(word-at)) + n*b.unit", "need := signed(word-at) + n*b.unit"}}, catcher{fuzzing, "fuzz", "FuzzTransition"},
+		[]piece{{"owed := max(tagLive, int64(word-at))", "owed := int64(word-at)"}}, catcher{fuzzing, "fuzz", "FuzzTransition"},
 	},
 	{
 		"what still owes a nanosecond's refill is forgotten", bucket,
