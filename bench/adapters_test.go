@@ -28,7 +28,7 @@ func TestRunAllocatesNothing(t *testing.T) {
 // TestFloorPaysItsSwap: on one goroutine no compare-and-swap may fail, so each
 // call of the floor has written a line.
 func TestFloorPaysItsSwap(t *testing.T) {
-	floor := bench.NewFloor(1, true)
+	floor := bench.NewFloor(1)
 	if won := floor.SwapHot(1_000); won != 1_000 {
 		t.Errorf("%d of 1,000 swaps won on one goroutine", won)
 	}

@@ -14,6 +14,7 @@ func own() []bench.Subject {
 	return []bench.Subject{
 		bench.FloorSubject(),
 		bench.FloorNoClockSubject(),
+		bench.FloorOrderedSubject(),
 		bench.PenstockSubject(),
 		bench.PenstockCoarseSubject(),
 		bench.CellsSubject(),

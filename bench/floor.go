@@ -30,23 +30,46 @@ type Floor struct {
 	first, second maphash.Seed
 	start         time.Time
 	lines         []line
-	clock         bool
+	clock         floorClock
 }
+
+// floorClock says whether and when a floor reads its clock.
+type floorClock uint8
+
+const (
+	clockBefore floorClock = iota // before the line is loaded: what costs least
+	clockNone
+	clockAfter // after the line is loaded, and a lost swap is tried again
+)
 
 // FloorSubject is the floor with its clock read.
 func FloorSubject() Subject {
 	return Subject{Name: "floor", Clock: "exact", Bound: true,
-		New: func(count int, _ Load) Limiter { return NewFloor(count, true) }}
+		New: func(count int, _ Load) Limiter { return NewFloor(count) }}
 }
 
 // FloorNoClockSubject is the floor without its clock read.
 func FloorNoClockSubject() Subject {
 	return Subject{Name: "floor", Clock: "none", Bound: true,
-		New: func(count int, _ Load) Limiter { return NewFloor(count, false) }}
+		New: func(count int, _ Load) Limiter { return NewFloorNoClock(count) }}
 }
 
-// NewFloor returns a floor of count lines (>= 1) that reads the clock or not.
-func NewFloor(count int, clock bool) *Floor {
+// FloorOrderedSubject is the floor with what a limiter owes its users besides: the clock is read
+// after the line is loaded, so that nobody is refused for a time that has passed, and a lost
+// swap is tried again, so that every permit is counted. On one goroutine it differs from the floor
+// by the order alone; on several it is the bound for a key that they share.
+func FloorOrderedSubject() Subject {
+	return Subject{Name: "floor", Clock: "ordered", Bound: true,
+		New: func(count int, _ Load) Limiter { return newFloor(count, clockAfter) }}
+}
+
+// NewFloor returns a floor of count lines (>= 1) that reads its clock.
+func NewFloor(count int) *Floor { return newFloor(count, clockBefore) }
+
+// NewFloorNoClock returns a floor of count lines (>= 1) that reads no clock.
+func NewFloorNoClock(count int) *Floor { return newFloor(count, clockNone) }
+
+func newFloor(count int, clock floorClock) *Floor {
 	return &Floor{
 		first: maphash.MakeSeed(), second: maphash.MakeSeed(),
 		start: time.Now(), lines: make([]line, count), clock: clock,
@@ -55,8 +78,11 @@ func NewFloor(count int, clock bool) *Floor {
 
 // Run pays the floor n times. It returns n: a floor admits everything.
 func (f *Floor) Run(k *Keys, n int) int {
-	if !f.clock {
+	switch f.clock {
+	case clockNone:
 		return f.runNoClock(k, n)
+	case clockAfter:
+		return f.runOrdered(k, n)
 	}
 	for range n {
 		key := k.Next()
@@ -75,6 +101,19 @@ func (f *Floor) runNoClock(k *Keys, n int) int {
 	return n
 }
 
+func (f *Floor) runOrdered(k *Keys, n int) int {
+	for range n {
+		key := k.Next()
+		first, second := maphash.String(f.first, key), maphash.String(f.second, key)
+		word := f.lineOf(first ^ k.state)
+		old := word.Load()
+		for add := second + f.Now(); !word.CompareAndSwap(old, old+add|1); {
+			old = word.Load()
+		}
+	}
+	return n
+}
+
 // Now returns the monotonic time since the floor was made, in nanoseconds.
 func (f *Floor) Now() uint64 { return uint64(time.Since(f.start)) }
 
@@ -86,10 +125,15 @@ func (f *Floor) Fingerprint(key string) (first, second uint64) {
 // swap tries one compare-and-swap on the line that spread picks. A lost one is
 // not tried again: a floor is a bound.
 func (f *Floor) swap(spread, add uint64) bool {
-	index, _ := bits.Mul64(spread, uint64(len(f.lines)))
-	word := &f.lines[index].word
+	word := f.lineOf(spread)
 	old := word.Load()
 	return word.CompareAndSwap(old, old+add|1)
+}
+
+// lineOf returns the word of the line that spread picks.
+func (f *Floor) lineOf(spread uint64) *atomic.Uint64 {
+	index, _ := bits.Mul64(spread, uint64(len(f.lines)))
+	return &f.lines[index].word
 }
 
 // SwapHot runs n compare-and-swaps on one line and returns how many won.

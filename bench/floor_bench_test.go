@@ -32,7 +32,7 @@ func floorRow(b *testing.B, part string, count int, subject bench.Subject) {
 var sink uint64
 
 func floorPart(b *testing.B, part string) {
-	floor := bench.NewFloor(1, true)
+	floor := bench.NewFloor(1)
 	keys := bench.NewKeys(1_000, bench.KeySize, 1)
 	var sum uint64
 	switch part {

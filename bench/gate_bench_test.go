@@ -32,7 +32,7 @@ func BenchmarkGate(b *testing.B) {
 			var floor *bench.Floor
 			b.Run(fmt.Sprintf("call=%s/limiter=penstock/keys=%s", call.name, bench.FormatCount(count)), func(b *testing.B) {
 				if p == nil {
-					p, floor = bench.NewPenstock(call.load), bench.NewFloor(count, true)
+					p, floor = bench.NewPenstock(call.load), bench.NewFloor(count)
 					p.Fill(bench.NewKeys(count, bench.KeySize, 0), 0, uint64(count))
 					floor.Fill(nil, 0, uint64(count))
 				}

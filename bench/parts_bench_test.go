@@ -51,7 +51,7 @@ type parts struct {
 
 func newParts(count int) *parts {
 	steps, penstock := bench.NewSteps(bench.AllowLoad), bench.NewPenstock(bench.AllowLoad)
-	floor, noClock := bench.NewFloor(count, true), bench.NewFloor(count, false)
+	floor, noClock := bench.NewFloor(count), bench.NewFloorNoClock(count)
 	for _, l := range []interface {
 		Fill(k *bench.Keys, from, to uint64)
 	}{steps, penstock, floor, noClock} {

@@ -52,7 +52,7 @@ func (s *Steps) insert(key sharded.Key) {
 		if now >= s.table.SweepDue() {
 			s.table.CatchUp(now) // the first call of all: what leaps are measured from
 		}
-		if outcome, _, _ := s.table.Insert(key, s.number, now, s.charge, nil); outcome != sharded.Retry {
+		if outcome, _, _ := s.table.Insert(key, s.number, now, s.charge, nil); outcome != sharded.Retry && outcome != sharded.Leapt {
 			return
 		}
 	}

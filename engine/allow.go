@@ -52,10 +52,10 @@ func (m *Limiter[K]) allowAnyhow(r *rule, key K, n int64) bool {
 // allowWord is AllowN for all that is not the straight way, which saw word. It is a function of its own
 // for the sake of AllowN's frame.
 func (m *Limiter[K]) allowWord(r *rule, key K, k sharded.Key, word uint64, n int64) bool {
-	if atomicstate.IsLive(word) {
-		return m.tally(m.charge(&m.main, r, key, k, n, readClock)).ok
+	if word == atomicstate.Empty {
+		return m.tally(m.chargeMissing(&m.main, r, key, k, word, n, readClock)).ok
 	}
-	return m.tally(m.chargeMissing(&m.main, r, key, k, word, n, readClock)).ok
+	return m.tally(m.charge(&m.main, r, key, k, n, readClock)).ok
 }
 
 // AllowBytes is l.Allow(string(key)) without making the string. key must not change during the
@@ -216,6 +216,9 @@ const maxAgain = 4
 func (c *core) chargeWord(r *rule, k sharded.Key, n, given int64) (charged, bool) {
 	for {
 		slot, word := c.table.Find(k, r.number) // 2, 3
+		if word == atomicstate.Moved {
+			slot, word = c.table.Follow(k, r.number)
+		}
 		for atomicstate.IsLive(word) {
 			var now int64 // 4
 			if c.time.isMonotonic(given) {

@@ -26,6 +26,7 @@ const (
 	merges      = "merges"
 	doublings   = "doublings"
 	awaits      = "waits for a rebuild"
+	follows     = "copies met before the rebuild was over"
 	staleLeaves = "stale leaves"
 	secondLooks = "keys found on the second look"
 	givenBack   = "permits given back"
@@ -156,7 +157,8 @@ func (s *stage) tally() {
 	for what, n := range map[string]uint64{
 		inserts: c.Inserts - b.Inserts, drops: c.Drops - b.Drops, conversions: c.Conversions - b.Conversions,
 		splits: c.Splits - b.Splits, rebuilds: c.Rebuilds - b.Rebuilds, merges: c.Merges - b.Merges,
-		doublings: c.Doublings - b.Doublings, awaits: c.Awaits - b.Awaits, staleLeaves: c.StaleLeaves - b.StaleLeaves,
+		doublings: c.Doublings - b.Doublings, awaits: c.Awaits - b.Awaits, follows: c.Follows - b.Follows,
+		staleLeaves: c.StaleLeaves - b.StaleLeaves,
 	} {
 		s.Count(what, n)
 	}

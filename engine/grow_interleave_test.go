@@ -19,7 +19,7 @@ func (s *stage) fill() {
 func TestInterleaveTakeSplit(t *testing.T) {
 	program{
 		name: "take, split", bound: interleave.Exhaustive, limit: slow(3),
-		provokes: []string{splits, doublings, awaits, inserts},
+		provokes: []string{splits, doublings, awaits, follows, inserts},
 		setup: func(s *stage) {
 			s.fill()
 			s.Go(func() { s.take(at(0, 0), 1); s.take(at(0, 0), 1) })
@@ -48,7 +48,7 @@ func TestInterleaveTwoSplits(t *testing.T) {
 
 // The same, and a call is on its way to a key of one of them.
 func TestInterleaveTakeTwoSplits(t *testing.T) {
-	twoSplits("take, two leaves split", []string{splits, doublings, awaits, interleave.Waits, inserts}, at(0, 0)).explore(t)
+	twoSplits("take, two leaves split", []string{splits, doublings, awaits, follows, interleave.Waits, inserts}, at(0, 0)).explore(t)
 }
 
 func twoSplits(name string, provokes []string, taken ...int) program {
@@ -72,14 +72,15 @@ func TestInterleaveTakeMerge(t *testing.T) {
 	program{
 		name: "take, merge", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 2),
 		now:      func(int) int64 { return now },
-		provokes: []string{merges, drops, awaits, inserts, staleLeaves},
+		provokes: []string{merges, drops, awaits, follows, inserts, staleLeaves},
 		setup: func(s *stage) {
 			now = 0
 			for i := range 4 {
 				s.m.Allow(at(i, i))
 			}
+			s.m.Allow(at(0, 0))
 			now = 10
-			s.kept[at(0, 0)], s.kept[at(3, 2)] = 0, 0
+			s.kept[at(0, 0)], s.kept[at(3, 2)] = 1, 0 // the first still owes one, and is copied
 			s.Go(func() { s.take(at(0, 0), 1) })
 			s.Go(func() { s.m.Sweep() })
 			s.Go(func() { s.take(at(3, 2), 1) })

@@ -38,7 +38,7 @@ func TestInterleaveLimitAndSweep(t *testing.T) {
 	program{
 		name: "limit, take, sweep", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 2),
 		now:      func(int) int64 { return now },
-		provokes: []string{conversions, awaits, drops, interleave.Waits, refused, interleave.FailedSwaps},
+		provokes: []string{conversions, awaits, follows, drops, interleave.Waits, refused, interleave.FailedSwaps},
 		setup: func(s *stage) {
 			now = 0
 			s.m.Allow(idle)
@@ -129,7 +129,7 @@ func TestInterleaveRefund(t *testing.T) {
 	k := at(0, 0)
 	program{
 		name: "take, give back, sweep", bound: interleave.Exhaustive, limit: slow(2),
-		provokes: []string{givenBack, interleave.FailedSwaps, drops, awaits, refused},
+		provokes: []string{givenBack, interleave.FailedSwaps, drops, awaits, follows, refused},
 		setup: func(s *stage) {
 			s.take(k, 1)
 			s.Go(func() {

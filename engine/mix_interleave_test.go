@@ -13,7 +13,7 @@ func TestInterleaveMix(t *testing.T) {
 	program{
 		name: "take, split, limit, sweep", bound: 1, limit: TokenBucket(Every(10), 3),
 		now:      func(int) int64 { return now },
-		provokes: []string{splits, rebuilds, conversions, drops, awaits, staleLeaves},
+		provokes: []string{splits, rebuilds, conversions, drops, awaits, follows, staleLeaves},
 		setup: func(s *stage) {
 			now = 0
 			s.m.Allow(idle)
@@ -35,7 +35,7 @@ func TestInterleaveMixPromises(t *testing.T) {
 	program{
 		name: "reserve, give back, limit, sweep", bound: 1, limit: TokenBucket(Every(10), 2),
 		now:      func(int) int64 { return now },
-		provokes: []string{promised, givenBack, conversions, drops, awaits},
+		provokes: []string{promised, givenBack, conversions, drops, awaits, follows},
 		setup: func(s *stage) {
 			now = 0
 			s.m.Allow(at(0, 1))

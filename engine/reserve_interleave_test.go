@@ -99,7 +99,7 @@ func TestInterleaveReserveSweep(t *testing.T) {
 	program{
 		name: "reserve, cancel, take, sweep", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 2),
 		now:      func(int) int64 { return now },
-		provokes: []string{promised, givenBack, interleave.FailedSwaps, interleave.Waits, drops, awaits},
+		provokes: []string{promised, givenBack, interleave.FailedSwaps, interleave.Waits, drops, awaits, follows},
 		setup: func(s *stage) {
 			now = 0
 			s.m.Allow(at(0, 1))

@@ -65,7 +65,7 @@ func TestInterleaveTakeSweep(t *testing.T) {
 	program{
 		name: "take, sweep", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 2),
 		now:      func(int) int64 { return now },
-		provokes: []string{drops, inserts, awaits, interleave.FailedSwaps, refused},
+		provokes: []string{drops, inserts, awaits, follows, interleave.FailedSwaps, refused},
 		setup: func(s *stage) {
 			now = 0
 			s.m.Allow(k)
@@ -85,7 +85,7 @@ func TestInterleaveTakeSweepStep(t *testing.T) {
 	program{
 		name: "take, step of a sweep", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 1),
 		now:      func(int) int64 { return now },
-		provokes: []string{drops, inserts, awaits, refused},
+		provokes: []string{drops, inserts, awaits, follows, refused},
 		setup: func(s *stage) {
 			now = 0
 			s.m.Allow(k)
@@ -105,7 +105,7 @@ func TestInterleavePeekSweep(t *testing.T) {
 	program{
 		name: "peek, sweep", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 2),
 		now:      func(int) int64 { return now },
-		provokes: []string{drops, awaits},
+		provokes: []string{drops, awaits, follows},
 		setup: func(s *stage) {
 			now = 0
 			s.m.Allow(idle)

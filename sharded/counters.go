@@ -6,7 +6,8 @@ import "github.com/penstock-go/penstock/internal/sched"
 type counters struct {
 	inserts, drops, conversions         sched.Count
 	splits, rebuilds, merges, doublings sched.Count
-	awaits, staleLeaves, sweeps         sched.Count
+	awaits, follows                     sched.Count
+	staleLeaves, sweeps                 sched.Count
 }
 
 // Counters is a snapshot of what happened in a table since it was made.
@@ -19,6 +20,7 @@ type Counters struct {
 	Merges      uint64 // pairs of leaves merged
 	Doublings   uint64 // doublings of the directory
 	Awaits      uint64 // calls that met a Moved word and waited for its leaf's rebuild
+	Follows     uint64 // calls that met a Moved word and found its copy before the rebuild was over
 	StaleLeaves uint64 // inserts that found their leaf replaced
 	Sweeps      uint64 // full sweeps finished
 }
@@ -29,7 +31,7 @@ func (t *Table) Counters() Counters {
 	return Counters{
 		Inserts: c.inserts.Load(), Drops: c.drops.Load(), Conversions: c.conversions.Load(),
 		Splits: c.splits.Load(), Rebuilds: c.rebuilds.Load(), Merges: c.merges.Load(),
-		Doublings: c.doublings.Load(), Awaits: c.awaits.Load(), StaleLeaves: c.staleLeaves.Load(),
-		Sweeps: c.sweeps.Load(),
+		Doublings: c.doublings.Load(), Awaits: c.awaits.Load(), Follows: c.follows.Load(),
+		StaleLeaves: c.staleLeaves.Load(), Sweeps: c.sweeps.Load(),
 	}
 }

@@ -44,7 +44,9 @@
 //  2. Take on a live word: load the word, read the clock, compute. Denied: nothing is
 //     written. Allowed: compare-and-swap; if it fails, another call made progress: load
 //     the word and read the clock again. (This step is the caller's.)
-//  3. Moved: lock and unlock that leaf, start again from the directory pointer ([Table.Await]).
+//  3. Moved: go on at the word's copy ([Table.Follow]), which the rebuild made, or makes next, in the
+//     leaf that its post names; if the rebuild is over, start again from the directory pointer. Where
+//     neither comes soon, lock and unlock that leaf and start again ([Table.Await]).
 //  4. Missing or Superseded ([Table.Insert]): lock the leaf. If it was replaced, start again.
 //     Probe again; if the word is live now, start again.
 //  5. Room first: a leaf without room is grown, and the call starts again, before anything
@@ -54,17 +56,19 @@
 //  7. Insert: the time is not before the leaf's floor, the latest time at which it or its
 //     ancestors forgot something. Write the identity, then store the word with this take
 //     already charged.
-//  8. Grow (split, rebuild, merge): allocate the new leaves, then swap each word that is not
+//  8. Grow (split, rebuild, merge): allocate the new leaves, post where they are, then swap each word that is not
 //     Empty to Moved and judge what the swap returned: drop Superseded and what equals new
 //     (raising the floor), copy the rest.
 //  9. Publish: under one hold of the directory's lock write all entries of the prefix,
-//     doubling if needed; mark the old leaf replaced; unlock.
+//     doubling if needed; mark the old leaf replaced; take down the post; unlock.
 //  10. Sweep: count what equals new, read only; above a threshold, step 8.
 //  11. Refund, reset, giving up a promise: lock the leaf, look and swap, beside takes. Exact identity only;
 //     absent or Superseded: nothing is due.
 //
 // # Honest limits
 //
-// A call that meets Moved waits for the rebuild of one leaf: microseconds of work, longer if
-// the rebuilder loses its processor. Inserting a new key locks its leaf.
+// A call that meets Moved waits for the copy of one word, nanoseconds of work. It sleeps only if the
+// rebuilder has lost its processor just between the swap and the copy of that word, or if another leaf's
+// post is in the place of this one's. A key that is being forgotten is a new one: inserting it locks its
+// leaf, and so waits for the rebuild.
 package sharded

@@ -78,6 +78,8 @@ func (t *Table) grow(l *leaf, now int64) bool {
 // caller holds l's lock.
 func (t *Table) rebuild(l *leaf, base, now int64) (dropped int) {
 	fresh := newLeaf(l.depth, l.prefix) // before the first word is frozen
+	post := t.announce(l, fresh, fresh)
+	defer post.withdraw()
 	floor, dropped := t.freeze(l, base, now, fresh, fresh)
 	fresh.floor = floor
 	t.publish(fresh)
@@ -91,6 +93,8 @@ func (t *Table) rebuild(l *leaf, base, now int64) (dropped int) {
 func (t *Table) split(l *leaf, now int64) {
 	low := newLeaf(l.depth+1, l.prefix)
 	high := newLeaf(l.depth+1, l.prefix+l.width()/2)
+	post := t.announce(l, low, high)
+	defer post.withdraw()
 	low.floor, _ = t.freeze(l, now, now, low, high)
 	high.floor = low.floor
 	low.retryForget, high.retryForget = l.retryForget, l.retryForget
@@ -102,6 +106,9 @@ func (t *Table) split(l *leaf, now int64) {
 // merge joins two neighbours into one leaf. The caller holds both locks.
 func (t *Table) merge(low, high *leaf, base, now int64) (dropped int) {
 	both := newLeaf(low.depth-1, low.prefix)
+	posts := [2]*post{t.announce(low, both, both), t.announce(high, both, both)}
+	defer posts[0].withdraw()
+	defer posts[1].withdraw()
 	floorLow, droppedLow := t.freeze(low, base, now, both, both)
 	floorHigh, droppedHigh := t.freeze(high, base, now, both, both)
 	both.floor = max(floorLow, floorHigh)

@@ -18,6 +18,14 @@ const (
 	roomyUsed  = SlotsPerLeaf / 4
 )
 
+const (
+	// postBits: twice as many posts as there are rebuilds at once on a machine of 16 processors.
+	postBits = 5
+	// patience is how often a call looks for the copy of a frozen word, which is there after
+	// nanoseconds, or for the end of a rebuild, microseconds, before it sleeps: to be woken takes far longer.
+	patience = 256
+)
+
 // roomAt is the number of slots at which a leaf of that depth is full.
 func roomAt(depth uint8) int {
 	if depth <= roomyDepth {

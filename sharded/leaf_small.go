@@ -13,5 +13,10 @@ const (
 	roomyUsed = maxUsed
 )
 
+const (
+	postBits = 1
+	patience = 1
+)
+
 // roomAt is the number of slots at which a leaf is full, at any depth.
 func roomAt(uint8) int { return roomyUsed }

@@ -108,8 +108,9 @@ func (l *Ledger) Offer(k Key, limit uint32, now, from, n int64) (o Offer, wait i
 	for {
 		o.slot, o.word = t.Find(k, limit)
 		if o.word == atomicstate.Moved {
-			t.Await(k)
-			continue
+			if o.slot, o.word = t.Follow(k, limit); o.word == atomicstate.Moved {
+				continue
+			}
 		}
 		if !atomicstate.IsLive(o.word) {
 			return Offer{}, 0, Missing

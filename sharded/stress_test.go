@@ -66,15 +66,17 @@ func (a *arena) take(key int, limit uint32, n int64) (ok bool, at int64) {
 	k := a.hasher.Key(key)
 	for {
 		word, value := a.table.Find(k, limit)
+		if value == atomicstate.Moved {
+			word, value = a.table.Follow(k, limit)
+		}
 		now := a.table.clock()
 		switch {
 		case now >= a.table.SweepDue():
 			a.table.CatchUp(now)
-		case value == atomicstate.Moved:
-			a.table.Await(k)
+		case value == atomicstate.Moved: // again
 		case !atomicstate.IsLive(value):
 			_, _, known := a.table.Lookup(k)
-			if outcome, _, at := a.table.Insert(k, limit, now, n, nil); outcome != Retry {
+			if outcome, _, at := a.table.Insert(k, limit, now, n, nil); outcome != Retry && outcome != Leapt {
 				if !known {
 					a.cameBack.Add(1)
 				}
@@ -125,12 +127,12 @@ func (a *arena) calm() {
 func (a *arena) provoked(lasted time.Duration) {
 	c := a.table.Counters()
 	back := a.cameBack.Load() - hotKeys
-	a.t.Logf("%d failed swaps, %d waits for MOVED, %d stale leaves, %d hot keys back after a drop, %d drops, %d splits, "+
-		"%d merges, %d doublings, %d conversions", a.retries.Load(), c.Awaits, c.StaleLeaves, back, c.Drops,
+	a.t.Logf("%d failed swaps, %d words followed, %d waits for MOVED, %d stale leaves, %d hot keys back after a drop, %d drops, %d splits, "+
+		"%d merges, %d doublings, %d conversions", a.retries.Load(), c.Follows, c.Awaits, c.StaleLeaves, back, c.Drops,
 		c.Splits, c.Merges, c.Doublings, c.Conversions)
 	least := uint64(10 * lasted.Seconds())
 	require.GreaterOrEqual(a.t, a.retries.Load(), least, "too few failed swaps: the test was idle")
-	require.GreaterOrEqual(a.t, c.Awaits, least/5, "too few MOVED words were met: the test was idle")
+	require.GreaterOrEqual(a.t, c.Follows+c.Awaits, least/5, "too few MOVED words were met: the test was idle")
 	require.GreaterOrEqual(a.t, back, least/10, "too few hot keys came back after a drop: the test was idle")
 	require.Positive(a.t, c.Splits)
 	require.Positive(a.t, c.Merges)

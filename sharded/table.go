@@ -33,6 +33,7 @@ type Table struct {
 	lawsMu   sched.Mutex // guards additions to laws
 	sweep    sweepState
 	counters counters
+	posts    [1 << postBits]post
 	pause    func() // tests set it, to be run between the steps of a rebuild
 }
 
@@ -69,7 +70,7 @@ func (t *Table) law(number uint32) atomicstate.Law { return (*t.laws.Load())[num
 
 // Find returns the word of a key under the limit with that number, and what it held; nil
 // if the key has no slot under that limit. The word may be Moved or Superseded: then call
-// Await or Insert.
+// Follow or Insert.
 func (t *Table) Find(k Key, limit uint32) (*sched.Uint64, uint64) {
 	return t.dir.Load().leafOf(k.Hash).find(k.under(limit))
 }
@@ -301,10 +302,14 @@ func (t *Table) Lookup(k Key) (word uint64, law atomicstate.Law, ok bool) {
 		if word = s.word.Load(); atomicstate.IsLive(word) {
 			return word, t.law(limitOf(s.check)), true
 		}
-		if word == atomicstate.Superseded && t.gone(k) {
+		switch {
+		case word == atomicstate.Moved:
+			if _, word = t.Follow(k, limitOf(s.check)); atomicstate.IsLive(word) {
+				return word, t.law(limitOf(s.check)), true
+			}
+		case t.gone(k): // it was superseded
 			return 0, nil, false
 		}
-		t.Await(k) // Moved
 	}
 }
 

@@ -31,12 +31,14 @@ func newBucket(t *testing.T, tokens int64, per time.Duration, burst int64) *atom
 func charge(table *Table, k Key, limit uint32, n int64) (ok bool, at int64, full bool) {
 	for {
 		word, value := table.Find(k, limit)
+		if value == atomicstate.Moved {
+			word, value = table.Follow(k, limit)
+		}
 		now := table.clock()
 		switch {
 		case now >= table.SweepDue():
 			table.CatchUp(now)
-		case value == atomicstate.Moved:
-			table.Await(k)
+		case value == atomicstate.Moved: // again
 		case !atomicstate.IsLive(value):
 			switch outcome, _, at := table.Insert(k, limit, now, n, nil); outcome {
 			case Charged, Denied:

@@ -36,13 +36,18 @@ const (
 // while another inserts count new keys. One op is one such growth; it reports
 // the quantiles of all its takes, in nanoseconds with one clock pair included:
 // p50-ns to p99.99-ns, max-ns, the number of takes, and pair-p50-ns, the median
-// of an empty clock pair, which is to be taken off in thought. It means something
+// of an empty clock pair, which is to be taken off in thought. A floor's rows are those
+// with the insertions elsewhere, into penstock: what the machine does to the least of
+// takes meanwhile. It means something
 // with two processors (GOMAXPROCS=2 in the environment) only: with one, the two
 // goroutines take turns and the tail is the scheduler's.
 func Tail(b *testing.B, count int, subjects []bench.Subject) {
 	for _, keys := range []TailKeys{TailBase, TailAll} {
 		for _, growth := range []TailGrowth{TailSame, TailOther} {
 			for _, subject := range subjects {
+				if subject.Bound && growth == TailSame {
+					continue // it does not grow
+				}
 				name := fmt.Sprintf("limiter=%s/keys=%s/takes=%s/inserts=%s",
 					subject.Name, bench.FormatCount(count), keys, growth)
 				b.Run(name, func(b *testing.B) {
@@ -110,11 +115,11 @@ type tailRun struct {
 
 func newTailRun(subject bench.Subject, count int, which TailKeys, growth TailGrowth) *tailRun {
 	r := &tailRun{count: count, follow: which == TailAll}
-	r.taken = subject.New(tailBase, bench.AllowLoad)
+	r.taken = subject.New(tailBase+count, bench.AllowLoad)
 	r.taken.Fill(bench.NewKeys(1, bench.KeySize, 0), 0, tailBase)
 	r.grown = r.taken
 	if growth == TailOther {
-		r.grown = subject.New(count, bench.AllowLoad)
+		r.grown = growing(subject).New(count, bench.AllowLoad)
 		if r.follow {
 			// The control's takes must range over as many keys, all there.
 			r.taken.Fill(bench.NewKeys(1, bench.KeySize, 0), tailBase, tailBase+uint64(count))
@@ -123,6 +128,14 @@ func newTailRun(subject bench.Subject, count int, which TailKeys, growth TailGro
 	r.present.Store(tailBase)
 	runtime.GC()
 	return r
+}
+
+// growing is what the insertions of a control go into.
+func growing(subject bench.Subject) bench.Subject {
+	if subject.Bound {
+		return bench.PenstockSubject()
+	}
+	return subject
 }
 
 func (r *tailRun) close() {

@@ -30,6 +30,7 @@ func All() []bench.Subject {
 	return append([]bench.Subject{
 		bench.FloorSubject(),
 		bench.FloorNoClockSubject(),
+		bench.FloorOrderedSubject(),
 		bench.PenstockSubject(),
 		bench.PenstockCoarseSubject(),
 		bench.CellsSubject(),
