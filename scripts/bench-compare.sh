@@ -7,27 +7,36 @@
 # round in which a row fails leaves nothing; the other groups are run all the
 # same, and the exit code is 1.
 #
-# Settings: FILTER (a regexp of groups: decide zipf latency hot growth memory gc
-# waiter parts), ROUNDS (10). PENSTOCK_BENCH_KEYS and PENSTOCK_BENCH_FULL as for
-# the benchmarks. Ten rounds of all take hours: after each round it says how long
-# what is left of the group will.
+# Settings: FILTER (a regexp of groups: few many calls hot zipf latency growth rivals
+# memory gc gcload waiter parts await), ROUNDS (at most so many of a group: for a quick look),
+# PENSTOCK_BENCH_FULL as for the benchmarks. All of it takes an hour and a quarter:
+# after each round it says how long what is left of the group will.
 set -eu
 cd "$(dirname "$0")/.."
-rounds=${ROUNDS:-10}
+most=${ROUNDS:-}
 results=bench/results
 
-# group, suite, benchmarks, benchtime
-groups='decide  compare ^Benchmark(Allow|Deny)$       100ms
-zipf    compare ^BenchmarkZipf(Deny)?$        100ms
-latency compare ^BenchmarkLatency$            200ms
-hot     compare ^BenchmarkHot$                100ms
-growth  compare ^Benchmark(Insert|Tail)$      1x
-memory  compare ^BenchmarkMemory$             1x
-gc      compare ^Benchmark(GC|GCLoad)$        1x
-waiter  compare ^BenchmarkWaiter              1x
-parts   own     ^Benchmark(Parts|Neighbours)$ 200ms'
+# group, suite, benchmarks, benchtime, processors, numbers of keys, rounds x samples in each (see run.sh).
+# One sample is enough of what is the same each time, or is a median already.
+groups='few     compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1,1k,100k 10x1
+many    compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1M,4M     3x4
+calls   own     ^Benchmark(Call|KeyLength)$               30ms  1,2 -         2x5
+hot     compare ^BenchmarkHot$                            30ms  1,2 -         10x1
+growth  own     ^Benchmark(Insert|Tail)$                  1x    2   -         10x1
+await   own     ^BenchmarkAwait$                          20x   2   -         2x5
+parts   own     ^Benchmark(Parts|Neighbours)$             100ms 1,2 -         2x5
+zipf    compare ^BenchmarkZipf(Deny)?$                    30ms  1,2 1k,1M     2x5
+latency compare ^BenchmarkLatency$                        100ms 1,2 1k,1M     2x5
+memory  compare ^BenchmarkMemory$                         1x    2   -         1x1
+gc      compare ^BenchmarkGC$                             1x    2   -         1x1
+rivals  compare ^Benchmark(Insert|Tail)$/././=all$/=same$ 1x    2   -         3x1
+gcload  compare ^BenchmarkGCLoad$                         1x    2   -         1x1
+waiter  compare ^BenchmarkWaiter                          1x    2   -         10x1'
 
 commit=$(git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
+case $commit in
+*-dirty) echo "bench-compare.sh: the tree has changes: commit them first, for the rounds of two states must not share a file" >&2; exit 2 ;;
+esac
 cpu=$(awk -F': *' '/^model name/ { print $2; exit }' /proc/cpuinfo 2>/dev/null || true)
 [ -n "$cpu" ] || cpu=$(uname -m)
 slug=$(echo "$cpu" | tr 'A-Z' 'a-z' | sed 's/(r)//g; s/(tm)//g; s/[^a-z0-9][^a-z0-9]*/-/g; s/^-//; s/-$//')
@@ -54,31 +63,34 @@ file_of() {
 	echo "$results/$(date -u +%Y-%m-%d)-$(go env GOVERSION)-$slug-compare-$1.txt.partial"
 }
 
-# measure group suite benchmarks benchtime
+# measure group suite benchmarks benchtime processors keys rounds-x-samples
 measure() {
+	rounds=${7%x*}
+	if [ -n "$most" ] && [ "$most" -lt "$rounds" ]; then rounds=$most; fi
+	if [ "$6" = - ]; then unset PENSTOCK_BENCH_KEYS; else export PENSTOCK_BENCH_KEYS="$6"; fi
 	file=$(file_of "$1") || return 1
 	[ -n "$file" ] || return 0
-	done=$(grep -c '^# round' "$file" 2>/dev/null || true)
-	done=${done:-0}
-	while [ "$done" -lt "$rounds" ]; do
+	finished=$(grep -c '^# round' "$file" 2>/dev/null || true)
+	finished=${finished:-0}
+	while [ "$finished" -lt "$rounds" ]; do
 		start=$(date +%s)
-		echo "bench-compare.sh: $1: round $((done + 1)) of $rounds" >&2
+		echo "bench-compare.sh: $1: round $((finished + 1)) of $rounds" >&2
 		# POSIX sh has no pipefail: the status travels through a file.
 		{
 			code=0
-			bench/run.sh "$2" "$3" 1 "$4" || code=$?
+			bench/run.sh "$2" "$3" 1 "$4" "$5" "${7#*x}" || code=$?
 			echo "$code" >"$round.status"
 		} | tee "$round" >&2
 		[ "$(cat "$round.status")" = 0 ] || { echo "bench-compare.sh: $1: a round failed; it left nothing" >&2; return 1; }
 		grep -q '^Benchmark' "$round" || { echo "bench-compare.sh: $1: no row in the round" >&2; return 1; }
-		done=$((done + 1))
+		finished=$((finished + 1))
 		{
 			# The header once: other values in it would make a table of each round.
-			if [ "$done" = 1 ]; then cat "$round"; else sed -n '/^goos:/,$p' "$round"; fi
-			echo "# round $done of $rounds ended, load: $(cut -d' ' -f1-3 /proc/loadavg 2>/dev/null || echo unknown)"
+			if [ "$finished" = 1 ]; then cat "$round"; else sed -n '/^goos:/,$p' "$round"; fi
+			echo "# round $finished of $rounds ended, load: $(cut -d' ' -f1-3 /proc/loadavg 2>/dev/null || echo unknown)"
 		} >>"$file"
 		took=$(($(date +%s) - start))
-		echo "bench-compare.sh: $1: a round took $took s, about $(((rounds - done) * took / 60)) minutes are left of the group" >&2
+		echo "bench-compare.sh: $1: a round took $took s, about $(((rounds - finished) * took / 60)) minutes are left of the group" >&2
 	done
 	mv "$file" "${file%.partial}"
 	echo "bench-compare.sh: written: ${file%.partial}" >&2
@@ -87,8 +99,8 @@ measure() {
 failed=
 picked=$(echo "$groups" | grep -E "^(${FILTER:-.*}) " || true)
 [ -n "$picked" ] || { echo "bench-compare.sh: FILTER=$FILTER picks no group of: $(echo "$groups" | cut -d' ' -f1 | tr '\n' ' ')" >&2; exit 2; }
-while read -r group suite benchmarks benchtime; do
-	measure "$group" "$suite" "$benchmarks" "$benchtime" </dev/null || failed="$failed $group"
+while read -r group suite benchmarks benchtime processors keys counts; do
+	measure "$group" "$suite" "$benchmarks" "$benchtime" "$processors" "$keys" "$counts" </dev/null || failed="$failed $group"
 done <<EOF
 $picked
 EOF
