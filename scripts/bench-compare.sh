@@ -23,7 +23,7 @@ many    compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1M,4M     3x
 calls   own     ^Benchmark(Call|KeyLength)$               30ms  1,2 -         2x5
 hot     compare ^BenchmarkHot$                            30ms  1,2 -         10x1
 growth  own     ^Benchmark(Insert|Tail)$                  1x    2   -         10x1
-await   own     ^BenchmarkAwait$                          20x   2   -         2x5
+await   own     ^BenchmarkAwait$                          10x   2   -         2x5
 parts   own     ^Benchmark(Parts|Neighbours)$             100ms 1,2 -         2x5
 zipf    compare ^BenchmarkZipf(Deny)?$                    30ms  1,2 1k,1M     2x5
 latency compare ^BenchmarkLatency$                        100ms 1,2 1k,1M     2x5
