@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"strconv"
 	"testing"
 )
 
@@ -26,7 +25,7 @@ func batchRows(b *testing.B, load Load, count int) {
 	p.Fill(draw, 0, uint64(count))
 	batch, out := make([]string, 256), make([]bool, 256)
 	run := func(name string, decide func()) {
-		b.Run("answer="+load.Name+"/call="+name+"/keys="+strconv.Itoa(count), func(b *testing.B) {
+		b.Run("answer="+load.Name+"/call="+name+"/keys="+FormatCount(count), func(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; i < b.N; i += len(batch) {
 				for j := range batch {

@@ -20,7 +20,7 @@ results=bench/results
 # One sample is enough of what is the same each time, or is a median already.
 groups='few     compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1,1k,100k 10x1
 many    compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1M,4M     3x4
-calls   own     ^Benchmark(Call|KeyLength)$               30ms  1,2 -         2x5
+calls   own     ^Benchmark(Call|Batch|KeyLength)$           30ms  1,2 -         2x5
 hot     compare ^BenchmarkHot$                            30ms  1,2 -         10x1
 growth  own     ^Benchmark(Insert|Tail)$                  1x    2   -         10x1
 await   own     ^BenchmarkAwait$                          10x   2   -         2x5

@@ -46,7 +46,9 @@ func tables() map[string]table {
 	quantiles := []string{"p50-ns", "p99-ns", "p99.9-ns", "p99.99-ns", "max-ns", "pair-p50-ns"}
 	same := []samples.Pair{{Key: "takes", Value: "all"}, {Key: "inserts", Value: "same"}}
 	other := []samples.Pair{{Key: "takes", Value: "all"}, {Key: "inserts", Value: "other"}}
+	waits := []string{"waits/M-takes", "wait-p50-ns", "wait-p99-ns", "wait-p99.9-ns", "wait-max-ns", "take-p50-ns", "take-p99.9-ns"}
 	at := func(keys string) []samples.Pair { return []samples.Pair{{Key: "keys", Value: keys}} }
+	on := func(machine string) []samples.Pair { return []samples.Pair{{Key: "machine", Value: machine}} }
 	return map[string]table{
 		"allow-1": {base: "Allow", units: ns, column: "keys", procs: 1}, "allow-2": {base: "Allow", units: ns, column: "keys", procs: 2},
 		"deny-1": {base: "Deny", units: ns, column: "keys", procs: 1}, "deny-2": {base: "Deny", units: ns, column: "keys", procs: 2},
@@ -62,6 +64,12 @@ func tables() map[string]table {
 		"insert":       {base: "Insert", units: []string{"cpu-ns/key", "wall-ns/key", "allocs/key"}, procs: 2},
 		"tail":         {base: "Tail", units: quantiles, procs: 2, fixed: same},
 		"tail-control": {base: "Tail", units: quantiles, procs: 2, fixed: other},
+		"await-idle":   {base: "Await", units: waits, procs: 2, fixed: on("idle")},
+		"await-busy":   {base: "Await", units: waits, procs: 2, fixed: on("busy")},
+		"calls":        {base: "Call", units: ns, column: "keys", procs: 1},
+		"batch":        {base: "Batch", units: ns, column: "keys", procs: 1, fixed: []samples.Pair{{Key: "answer", Value: "allow"}}},
+		"length-1k":    {base: "KeyLength", units: ns, column: "bytes", procs: 1, fixed: at("1k")},
+		"length-1m":    {base: "KeyLength", units: ns, column: "bytes", procs: 1, fixed: at("1M")},
 		"neighbours":   {base: "Neighbours", units: ns, column: "slots", procs: 2},
 	}
 }

@@ -136,6 +136,9 @@ func (r *results) find(base, unit string, procs int, fixed ...samples.Pair) []sh
 // label is what a row's limiter is called in tables and pictures.
 func label(r *samples.Row) string {
 	limiter, _ := r.Get("limiter")
+	if call, has := r.Get("call"); has {
+		return call
+	}
 	switch clock, _ := r.Get("clock"); clock {
 	case "", "exact":
 		return limiter
