@@ -179,37 +179,39 @@ func (c *core) tryWord(r *rule, k sharded.Key, n int64) (word uint64, now int64,
 		next, ok = r.other.Take(word, now, n)
 	}
 	if !ok { // coarse time refuses nobody; a sweep after a leap may have dropped the word
-		return word, now, false, kind == clockMonotonic && c.time.coarse == nil && slot.Load() == word
+		return word, now, false, kind == clockMonotonic && slot.Load() == word
 	}
 	if slot.CompareAndSwap(word, next) { // 6
 		return next, now, true, true
 	}
-	return c.tryAgain(r, slot, now, n)
+	word, ok = c.tryAgain(r, slot, now, n)
+	return word, now, ok, ok
 }
 
 // tryAgain is tryWord after a lost compare-and-swap, at the same time. That swap has brought the word's
 // cache line here: it is won in the few nanoseconds before another processor has fetched it back, and not
 // while the clock is read. At a time that was read before the word no call is refused, since more may
 // have been earned; what is allowed would be allowed later too.
-func (c *core) tryAgain(r *rule, slot *sched.Uint64, now, n int64) (word uint64, at int64, ok, done bool) {
-	for range maxAgain {
+func (c *core) tryAgain(r *rule, slot *sched.Uint64, now, n int64) (word uint64, ok bool) {
+	for range mostTries {
 		word = slot.Load()
 		if !atomicstate.IsLive(word) || !c.table.Near(now) {
-			break
+			return word, false
 		}
-		next, ok := r.take(word, now, n)
-		if !ok {
-			break
+		next, passes := r.take(word, now, n)
+		if !passes {
+			return word, false
 		}
 		if slot.CompareAndSwap(word, next) {
-			return next, now, true, true
+			return next, true
 		}
 	}
-	return word, now, false, false
+	return word, false
 }
 
-// maxAgain is how many swaps a call loses before it looks at the clock again.
-const maxAgain = 4
+// mostTries bounds how often a call tries at one reading of the clock: the second try is the one that
+// is nearly always won.
+const mostTries = 4
 
 // chargeWord takes n >= 1 permits of a key that has a live word under r. It reports false if it
 // has none; the word in its place is returned.

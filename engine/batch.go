@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"fmt"
+
 	"github.com/penstock-go/penstock/atomicstate"
 	"github.com/penstock-go/penstock/internal/sched"
 	"github.com/penstock-go/penstock/sharded"
@@ -19,6 +21,9 @@ const batchSize = 32
 // It allocates nothing. It gains nothing with [WithAlso], a resolver, [WithClock], or a limit that is a
 // [SlidingLog].
 func (m *Limiter[K]) AllowAll(keys []K, out []bool) (allowed int) {
+	if len(out) < len(keys) {
+		panic(fmt.Sprintf("engine: AllowAll: out is %d long, and there are %d keys: make it as long", len(out), len(keys)))
+	}
 	out = out[:len(keys)]
 	for len(keys) > 0 {
 		n := min(len(keys), batchSize)

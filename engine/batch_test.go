@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -60,7 +61,10 @@ func TestABatchIsItsCalls(t *testing.T) {
 			require.NoError(t, one.Close())
 		}
 	}
-	require.Panics(t, func() { engine.Must[int](everyAlgorithm(1)["gcra"]).AllowAll(make([]int, 2), make([]bool, 1)) })
+	for _, out := range [][]bool{nil, make([]bool, 1), make([]bool, 1, 8)} {
+		require.PanicsWithValue(t, fmt.Sprintf("engine: AllowAll: out is %d long, and there are 2 keys: make it as long", len(out)),
+			func() { engine.Must[int](everyAlgorithm(1)["gcra"]).AllowAll(make([]int, 2), out) })
+	}
 }
 
 // TestBatchesShareABurst: what concurrent batches and calls admit of the same keys is the burst, exactly.
