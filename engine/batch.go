@@ -88,9 +88,10 @@ func (c *core) tryWordAt(r *rule, b *batch, i int, now int64) bool {
 }
 
 // surelyRefused reports whether the word that was read is refused one permit at a time that was read
-// after it, and is still there.
+// after it, and is still there. A word that was charged at a time given by a caller, later than the clock,
+// does not say so; if no time was given by now, it was not.
 func (c *core) surelyRefused(r *rule, b *batch, i int, now int64) bool {
-	if !atomicstate.IsLive(b.words[i]) || now >= c.table.SweepDue() {
+	if !atomicstate.IsLive(b.words[i]) || now >= c.table.SweepDue() || c.time.kind.Load() != clockMonotonic {
 		return false
 	}
 	_, ok := r.take(b.words[i], now, 1)

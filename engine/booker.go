@@ -25,6 +25,7 @@ type booker[K comparable] struct {
 	offer   sharded.Offer   // of the main rule
 	offers  []sharded.Offer // of those of WithAlso; an array would enlarge the stack of everyone who waits
 	missing int             // the rule that has nothing for the key yet
+	touches int             // how often the key was made known to one
 	free    [maxRules]bool  // rules that do not count the key: there is no room for it
 }
 

@@ -109,7 +109,7 @@ func (t *timeline) nowSlow(given int64) int64 {
 // returns now, moved off the value that means readClock. used tells whether the limiter has
 // decided on its own clock before.
 func (t *timeline) give(now time.Duration, used bool) int64 {
-	if k := t.kind.Load(); k == clockMonotonic || k == clockCoarse {
+	for k := t.kind.Load(); k == clockMonotonic || k == clockCoarse; k = t.kind.Load() { // until it is not: Close changes it too
 		if used {
 			t.advance(t.exact())
 		}

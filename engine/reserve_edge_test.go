@@ -208,3 +208,25 @@ func TestReserveAtTheEndOfTime(t *testing.T) {
 		require.Error(t, m.Reserve("a", 1).Err(), limit)
 	}
 }
+
+// TestReserveWhereTheCapHasNotRoomForAllRules: a key has a word under each rule, and equals a new one under
+// all of them until it is charged. Where there is room for one word less it is beyond the cap under one rule.
+func TestReserveWhereTheCapHasNotRoomForAllRules(t *testing.T) {
+	queue, bucket := engine.LeakyQueue(engine.PerSecond(10), 5), engine.TokenBucket(engine.PerSecond(10), 5)
+	for policy, want := range map[engine.CapPolicy]error{
+		engine.CapDeny: engine.ErrNoRoom, engine.CapAllow: nil, engine.CapShared: nil,
+	} {
+		for room := 1; room <= 2; room++ {
+			l := engine.Must[string](queue, engine.WithAlso(bucket, bucket), engine.WithMaxKeys(room, policy))
+			first := l.Reserve("a", 1)
+			require.ErrorIs(t, first.Err(), want, "%v, room for %d", policy, room)
+			second := l.Reserve("a", 1)
+			require.ErrorIs(t, second.Err(), want, "%v, room for %d", policy, room)
+			if policy == engine.CapShared {
+				require.True(t, second.OK())
+				require.Positive(t, second.Delay(), "the queue counts both, in the key's own word or the shared one")
+			}
+			require.NoError(t, l.Close())
+		}
+	}
+}

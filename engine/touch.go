@@ -18,7 +18,7 @@ func (w *booker[K]) touch() error {
 	if r.verdict == byLog {
 		return w.touchLog(p, r, home)
 	}
-	if m.know(p, r, w.key, home.WithRule(p.index)) {
+	if !w.crowdedOut(home.WithRule(p.index)) && m.know(p, r, w.key, home.WithRule(p.index)) {
 		w.booking.claim(i).key = home.WithRule(p.index)
 		return nil
 	}
@@ -39,6 +39,21 @@ func (w *booker[K]) touch() error {
 	}
 	w.booking.claim(i).key = home.WithRule(p.index)
 	return nil
+}
+
+// maxTouches is how often a reservation makes its key known at a cap: to each of its rules some times.
+const maxTouches = 4 * maxRules
+
+// crowdedOut reports whether k was made known in vain so often that there is no room for it. A word that
+// equals a new one gives its place at the cap to the next new key, and that may be the same one under another
+// rule, which would go on for ever.
+func (w *booker[K]) crowdedOut(k sharded.Key) bool {
+	t := w.limiter.table
+	if w.touches++; t.MaxKeys() == 0 || w.touches <= maxTouches {
+		return false
+	}
+	_, _, known := t.Lookup(k)
+	return !known
 }
 
 // know makes sure that a key has a word under r, which equals a new one if it had none, or reports

@@ -1,6 +1,7 @@
 package sharded
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -9,7 +10,7 @@ import (
 
 // invariants returns what is wrong with a table at rest, for tests: the directory covers every coordinate,
 // each entry points to the leaf of its prefix, each slot is in its leaf and reachable, at most one live
-// slot a key and rule, and the count of keys is right.
+// slot a key and rule, the count of keys is right, and what can be forgotten is looked for.
 func (t *Table) invariants() error {
 	if err := t.dir.Load().invariants(); err != nil {
 		return err
@@ -19,7 +20,7 @@ func (t *Table) invariants() error {
 	var err error
 	t.eachLeaf(func(l *leaf) {
 		if err == nil {
-			err = l.invariants()
+			err = errors.Join(l.invariants(), t.forgetsInTime(l))
 		}
 		for i := range l.slots {
 			s := &l.slots[i]
@@ -81,6 +82,20 @@ func (l *leaf) invariants() error {
 	}
 	if used != int(l.used) {
 		return fmt.Errorf("%d slots are counted, and %d are in use", l.used, used)
+	}
+	return nil
+}
+
+// forgetsInTime returns what is wrong if something in l can be forgotten before the time until which nobody
+// looks for it.
+func (t *Table) forgetsInTime(l *leaf) error {
+	now := t.clock()
+	if now >= l.retryForget {
+		return nil
+	}
+	if c := t.survey(l, now, now); c.forgettable > 0 || c.nextForget < l.retryForget {
+		return fmt.Errorf("%d slots can be forgotten at %d and another at %d, yet nobody looks before %d",
+			c.forgettable, now, c.nextForget, l.retryForget)
 	}
 	return nil
 }

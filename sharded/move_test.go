@@ -1,6 +1,7 @@
 package sharded
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -52,5 +53,33 @@ func TestStressMoveOutDuringRebuilds(t *testing.T) {
 		}
 		require.EqualValues(t, 5, used)
 		require.Zero(t, table.Len())
+	}
+}
+
+// TestAKeyThatMovedInIsForgottenInTime: a leaf in which nothing could be forgotten before long takes in a key
+// that owes less. When that one equals new, a new key at the cap gets its place.
+func TestAKeyThatMovedInIsForgottenInTime(t *testing.T) {
+	for _, used := range []int64{0, 1, 3} {
+		now := int64(0)
+		table, law := newTestTable(t, 2, func() int64 { return now })
+		low, high := Key{Hash: 1}, func(i uint64) Key { return Key{Hash: math.MaxUint64 - i<<8} }
+		mustCharge(t, table, low, law, 1)
+		l := table.dir.Load().leafAt(0)
+		l.mu.Lock()
+		table.split(l, now)
+		l.mu.Unlock()
+		mustCharge(t, table, high(0), law, 5)
+		_, _, full := charge(table, high(1), law, 1)
+		require.True(t, full)
+		outcome, _, _ := table.Insert(high(2), law, now, 0, func(int64) (int64, bool) { return used, true })
+		require.Equal(t, Charged, outcome)
+		checkInvariants(t, table)
+		now = used * int64(time.Second)
+		table.Reset(low)
+		_, _, full = charge(table, Key{Hash: 2}, law, 1)
+		require.True(t, full, "three keys were held, and two are")
+		_, _, full = charge(table, high(3), law, 1)
+		require.False(t, full, "the key that moved in with %d is new again", used)
+		checkInvariants(t, table)
 	}
 }
