@@ -6,7 +6,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/penstock-go/penstock/atomicstate"
 	"github.com/stretchr/testify/require"
 )
 
@@ -41,7 +40,7 @@ func probes(used int) (mean, first float64) {
 		ids := make([]identity, used)
 		for i := range ids {
 			ids[i] = identity{hash: rnd.Uint64()}
-			l.insert(ids[i], 1<<atomicstate.ValueBits)
+			l.insert(ids[i], 1) // live
 		}
 		for _, id := range ids {
 			slots := 1
