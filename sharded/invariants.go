@@ -9,7 +9,7 @@ import (
 
 // invariants returns what is wrong with a table at rest, for tests: the directory covers every coordinate,
 // each entry points to the leaf of its prefix, each slot is in its leaf and reachable, at most one live
-// slot a key and rule, and the count of keys is right.
+// slot a key and rule, nothing can be forgotten before its leaf looks, and the count of keys is right.
 func (t *Table) invariants() error {
 	if err := t.dir.Load().invariants(); err != nil {
 		return err
@@ -20,6 +20,9 @@ func (t *Table) invariants() error {
 	t.eachLeaf(func(l *leaf) {
 		if err == nil {
 			err = l.invariants()
+		}
+		if err == nil {
+			err = t.looksInTime(l)
 		}
 		for i := range l.slots {
 			s := &l.slots[i]
@@ -81,6 +84,19 @@ func (l *leaf) invariants() error {
 	}
 	if used != int(l.used) {
 		return fmt.Errorf("%d slots are counted, and %d are in use", l.used, used)
+	}
+	return nil
+}
+
+// looksInTime returns an error if anything in a leaf at rest can be forgotten, now or later, while the leaf
+// does not look.
+func (t *Table) looksInTime(l *leaf) error {
+	now := t.clock()
+	if now >= l.retryForget || now >= t.sweepDue.Load() { // it looks; or words may be unreadable
+		return nil
+	}
+	if c := t.survey(l, now, l.retryForget-1); c.forgettable > 0 {
+		return fmt.Errorf("%d slots can be forgotten before %d, when their leaf looks", c.forgettable, l.retryForget)
 	}
 	return nil
 }
