@@ -76,7 +76,9 @@ func TestInterleaveLeapAtALostSwap(t *testing.T) {
 			s.Go(func() {
 				for i := range int64(2) {
 					now.Store((i + 1) * quarter)
-					for n := int64(4); n > 0 && !s.m.AllowN(k, n); n-- {
+					n := int64(4)
+					for n > 0 && !s.m.AllowN(k, n) {
+						n--
 					}
 				}
 			})

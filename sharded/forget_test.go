@@ -3,6 +3,7 @@ package sharded
 import (
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -169,7 +170,7 @@ func TestASplitHandsItOn(t *testing.T) {
 		mustCharge(t, table, h.Key(i), law, 1)
 	}
 	require.EqualValues(t, 1, table.Counters().Splits)
-	table.eachLeaf(func(l *leaf) { require.EqualValues(t, 1e9, l.retryForget) })
+	table.eachLeaf(func(l *leaf) { require.Equal(t, int64(time.Second), l.retryForget) })
 	require.True(t, table.Reset(h.Key(0)))
 	reset := table.dir.Load().leafOf(h.Key(0).Hash)
 	table.eachLeaf(func(l *leaf) { require.Equal(t, l != reset, l.retryForget > 0) })
