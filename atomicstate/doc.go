@@ -17,7 +17,10 @@
 //	tag 11, value 0   Superseded: another limit of the same key took over
 //
 // The zero word is Empty, so fresh memory needs no initialisation. Every other
-// bit pattern that the table can meet is a live word.
+// bit pattern that the table can meet is a live word: 4*value + 1. The tag stands
+// at the bottom because sums pass by it there. What overflows the value leaves the
+// word at its top, so a sum mod 2^64 of words is one mod 2^62 of values, and a
+// word read as an int64 is its value's signed reading times four.
 //
 // # The token bucket: fixed-point tokens plus a nanosecond delta
 //
@@ -41,8 +44,19 @@
 //	remaining = floor((capacity - debt) / W)             tokens
 //	as new   <=>  debt == 0
 //
+// In words, with L, W and the capacity four times as large and the tag of a live word
+// in between, that is, mod 2^64 and with words read as an int64:
+//
+//	at        = now * 4L
+//	owed      = max(1, word - at)                        4*debt + 1
+//	allowed  <=>  owed <= 4*capacity + 1 - n*4W          and n <= burst
+//	next      = at + owed + n*4W
+//
 // A decision needs additions, one multiplication for now' and one for n*W; there
-// is no division and no rounding on its way. GCRA and the leaky bucket used as a
+// is no division and no rounding on its way. From the word to the next one there are
+// a subtraction, a maximum and two additions. The comparison takes the charge off the
+// capacity: owed + n*4W could pass the end of an int64, the difference of two that lie
+// between 0 and 2^62+1 can not. GCRA and the leaky bucket used as a
 // meter are the same law: value is the theoretical arrival time in units.
 //
 // # Bounds
@@ -53,9 +67,10 @@
 //	                          usage carried from another limit may exceed it, and it
 //	                          is cut there, and reservations, which lie ahead of the
 //	                          present by an eighth of the horizon (2^58 units) at most
-//	debt + n*W <  2^62        for n <= burst, where n*W <= 2^60; in an int64 with a
-//	                          bit to spare. A larger n is refused whatever its
-//	                          product wraps to
+//	debt + n*W <  2^62        for n <= burst, where n*W <= 2^60. Four times as much
+//	                          would not fit in an int64, so that a decision compares
+//	                          4*debt with 4*(capacity - n*W). A larger n is refused
+//	                          whatever its product wraps to
 //	L          <= 2^26        MaxRateUnits: keeps the horizon at 34 s or more
 //	W          <= 2^60        from the capacity; for burst 0 the same bound is set
 //	now        any int64      now*L wraps mod 2^64, of which 2^62 is a divisor

@@ -14,10 +14,12 @@ import (
 //	1 identity   hash the key once                                  sharded
 //	2 slot       known key: no lock; unknown: lock one leaf         sharded
 //	3 word       load it                                            atomicstate
-//	4 now        read the clock, after the load, on every attempt   clock.go
+//	4 now        read the clock, after the load                     clock.go
 //	5 next       pure transition; denied: return, nothing written   atomicstate
-//	6 publish    compare-and-swap; failed: back to 3, another call
-//	             made progress; moved or superseded: back to 2
+//	6 publish    compare-and-swap; failed: another call made
+//	             progress; 3, 5 and 6 again with the time of 4, a few
+//	             times and while Near holds; refused or lost at it:
+//	             back to 3; moved or superseded: back to 2
 //	7 Decision   by value                                           decision.go
 
 // Allow takes one permit of key, or reports false.

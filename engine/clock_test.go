@@ -139,3 +139,37 @@ func TestDueTokensAreGrantedWhenTimeLeapsInsideACall(t *testing.T) {
 		require.Zero(t, peek.ResetAfter)
 	}
 }
+
+// TestANewKeyAfterALeapSweeps: a table that has to be swept before a word is charged is swept by the call that
+// brings a new key, on whatever clock, and the key gets what is due.
+func TestANewKeyAfterALeapSweeps(t *testing.T) {
+	limit := engine.TokenBucket(engine.Rate{Tokens: 1 << 26, Per: 1}, 5) // swept every 8 s
+	held := func(l *engine.Limiter[string]) {
+		t.Helper()
+		before := l.Stats().Table.Sweeps
+		require.True(t, l.AllowN("new", 5))
+		require.Equal(t, before+1, l.Stats().Table.Sweeps)
+		require.Equal(t, 1, l.Len())
+	}
+	clock := &reentrant{}
+	l := engine.Must[string](limit, engine.WithClock(clock))
+	require.True(t, l.AllowN("old", 5))
+	clock.now += time.Hour
+	held(l)
+	l = engine.Must[string](limit)
+	require.True(t, l.TakeAt(0, "old", 5).Allowed)
+	before := l.Stats().Table.Sweeps
+	require.True(t, l.TakeAt(time.Hour, "new", 5).Allowed)
+	require.Equal(t, before+1, l.Stats().Table.Sweeps)
+	require.Equal(t, 1, l.Len())
+	for _, options := range [][]engine.Option{nil, {engine.WithCoarseClock(time.Second)}} {
+		synctest.Test(t, func(t *testing.T) {
+			l := engine.Must[string](limit, options...)
+			defer l.Close()
+			require.True(t, l.AllowN("old", 5))
+			time.Sleep(time.Hour) // the background sweep has gone to rest since
+			require.Zero(t, l.Len())
+			held(l)
+		})
+	}
+}

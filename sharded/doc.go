@@ -21,7 +21,8 @@
 //	                different paces, picks the leaf, its lower half the first slot
 //	check  32 bits  second fingerprint, the rule's number in it
 //	limit  32 bits  number of the limit that the word is under
-//	word   64 bits  Empty, live, Moved or Superseded (package atomicstate)
+//	word   64 bits  Empty, live, Moved or Superseded, by its lowest two bits
+//	                (package atomicstate)
 //
 // A slot's identity never changes and a slot is never reused. There is no mark for a
 // deleted key: forgetting happens only when a leaf is rebuilt.
@@ -43,12 +44,14 @@
 //     was written before the word was published. Empty ends the probe.
 //  2. Take on a live word: load the word, read the clock, compute. Denied: nothing is
 //     written. Allowed: compare-and-swap; if it fails, another call made progress: load
-//     the word and read the clock again. (This step is the caller's.)
+//     the word and read the clock again; or keep the time for as long as [Table.Near] holds,
+//     and refuse nobody at it. (This step is the caller's.)
 //  3. Moved: go on at the word's copy ([Table.Follow]), which the rebuild made, or makes next, in the
 //     leaf that its post names; if the rebuild is over, start again from the directory pointer. Where
 //     neither comes soon, lock and unlock that leaf and start again ([Table.Await]).
 //  4. Missing or Superseded ([Table.Insert]): lock the leaf. If it was replaced, start again.
-//     Probe again; if the word is live now, start again.
+//     Probe again, once for all that the next steps ask for; if the word is live now, start again.
+//     If time has leapt, a sweep comes first, and then the call starts again.
 //  5. Room first: a leaf without room is grown, and the call starts again, before anything
 //     is superseded.
 //  6. Convert: a live slot of the same key under another limit: swap its word to Superseded,
@@ -58,7 +61,9 @@
 //     already charged.
 //  8. Grow (split, rebuild, merge): allocate the new leaves, post where they are, then swap each word that is not
 //     Empty to Moved and judge what the swap returned: drop Superseded and what equals new
-//     (raising the floor), copy the rest.
+//     (raising the floor), copy the rest. A full leaf is split without a look at its words while
+//     nothing of it can be forgotten: the time of that is known from the last look, only put off by
+//     takes, handed on to both halves, and void once a word was lowered or superseded.
 //  9. Publish: under one hold of the directory's lock write all entries of the prefix,
 //     doubling if needed; mark the old leaf replaced; take down the post; unlock.
 //  10. Sweep: count what equals new, read only; above a threshold, step 8.

@@ -1,6 +1,7 @@
 package sharded
 
 import (
+	"math"
 	"runtime"
 	"testing"
 	"time"
@@ -109,4 +110,37 @@ func TestUsageSurvivesMoveWhenTimeLeapsInsideMoveOut(t *testing.T) {
 	require.True(t, table.MoveOut(h.Key(1), now, func(used, _ int64) { require.Zero(t, used) }))
 	require.Equal(t, epoch, table.Epoch(), "nothing moved")
 	require.Zero(t, table.Len())
+}
+
+// TestAnInsertThatLeaptDoesNothing, for a new key, in a full leaf too, and for a limit that changes.
+func TestAnInsertThatLeaptDoesNothing(t *testing.T) {
+	now := int64(0)
+	table := NewTable(func() int64 { return now }, 0)
+	law := table.Register(newBucket(t, 1<<26, 1, 1<<30))
+	other := table.Register(newBucket(t, 1<<25, 1, 5))
+	h, _ := NewHasher[int]()
+	for keys := range roomyUsed {
+		now += int64(time.Minute)
+		word, before := table.Find(h.Key(0), law)
+		for key, limit := range []uint32{other, law} {
+			if key == 1 {
+				key = -1
+			} else if keys == 0 {
+				continue
+			}
+			outcome, _, at := table.Insert(h.Key(key), limit, math.MinInt64, 1, nil)
+			require.Equal(t, Leapt, outcome)
+			require.Equal(t, now, at)
+		}
+		require.Equal(t, keys, table.Len())
+		if keys > 0 {
+			require.Equal(t, before, word.Load())
+		}
+		table.CatchUp(now)
+		require.Zero(t, table.Len())
+		for key := range keys + 1 {
+			mustCharge(t, table, h.Key(key), law, 1)
+		}
+	}
+	require.Zero(t, table.Counters().Splits, "the leaf was never more than full")
 }

@@ -21,7 +21,7 @@ func (t *Table) settle(l *leaf, p places, id identity, used, now, n int64) (Outc
 	if next, ok := takeOrNone(law, word, now, n); ok {
 		word, outcome = next, Charged
 	}
-	l.retryForget = min(l.retryForget, until(law, word, now)) // it may owe less than any key of l
+	l.retryForget = min(l.retryForget, until(law, word, now))
 	l.put(p, id, word)
 	t.keys.Add(1)
 	t.counters.conversions.Add(1)

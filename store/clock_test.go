@@ -105,7 +105,7 @@ func TestForeignWordIsOverwritten(t *testing.T) {
 	clock.Set(1_700_000_000 * time.Second)
 	memory := store.NewMemory(time.Microsecond, clock)
 	l := limiter(t, store.WithoutApply(memory), engine.TokenBucket(engine.PerSecond(1), 3))
-	require.NoError(t, memory.Put(t.Context(), l.Key("key"), 5, store.Forever))
+	require.NoError(t, memory.Put(t.Context(), l.Key("key"), 6, store.Forever))
 	d, err := l.Take(t.Context(), "key", 3)
 	require.NoError(t, err)
 	require.True(t, d.Allowed)

@@ -41,7 +41,7 @@ const (
 var breaks = []broken{
 	{
 		"a charge is stored, not compared and swapped", "engine/allow.go",
-		[]piece{{"ok = slot.CompareAndSwap(word, next) // 6", "slot.Store(next)"}}, explored("TakeTake"),
+		[]piece{{"if slot.CompareAndSwap(word, next) { // 6\n\t\treturn next, now, true, true", "if slot.Store(next); true {\n\t\treturn next, now, true, true"}}, explored("TakeTake"),
 	},
 	{
 		"the lock is taken, and the key not looked up again", table,
@@ -159,6 +159,26 @@ var breaks = []broken{
 	{
 		"a log stays where it is when its key gets a word", "engine/place.go",
 		[]piece{{"if g := p.logs.Load(); g != nil && !k.IsOverflow() {\n\t\treturn g.Evacuate(key, now)", "if g := p.logs.Load(); g != nil && !k.IsOverflow() {\n\t\treturn 0, false"}}, explored("LogMoves"),
+	},
+	{
+		"a lost swap is tried again at a time at which the word can not be read", "engine/allow.go",
+		[]piece{{"if !atomicstate.IsLive(word) || !c.table.Near(now) {\n\t\t\treturn word, false", "if !atomicstate.IsLive(word) {\n\t\t\treturn word, false"}}, explored("LeapAtALostSwap"),
+	},
+	{
+		"a call is refused at the time of a lost swap", "engine/allow.go",
+		[]piece{{"return word, now, ok, ok\n", "return word, now, ok, true\n"}}, explored("TimePassesAtALostSwap"),
+	},
+	{
+		"a batch is charged at a time at which its words can not be read", "engine/batch.go",
+		[]piece{{"if !atomicstate.IsLive(word) || !c.table.Near(now) {\n", "if !atomicstate.IsLive(word) {\n"}}, catcher{properties, "engine", "TestABatchThatWasHeldUp"},
+	},
+	{
+		"a leaf of which a key was reset does not look for what can be forgotten", "sharded/giveback.go",
+		[]piece{{"\t\t\tledger.forget(k)\n\t\t}\n\t\tl.lookAgain()\n", "\t\t\tledger.forget(k)\n\t\t}\n"}}, catcher{properties, "sharded", "TestALeafLooksInTime"},
+	},
+	{
+		"a leaf to which a key has moved does not look sooner", "sharded/move.go",
+		[]piece{{"\tl.retryForget = min(l.retryForget, until(law, word, now))\n", ""}}, catcher{properties, "sharded", "TestALeafLooksInTime"},
 	},
 	{
 		"the sweep goes to rest without a last look", "evict/sweeper.go",

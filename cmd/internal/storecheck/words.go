@@ -9,7 +9,7 @@ import (
 )
 
 // word makes a word that a law could have made.
-func word(n uint64) uint64 { return 1<<62 | n }
+func word(n uint64) uint64 { return n<<2 | 1 }
 
 // wordStep is one operation on a word and what it has to come to.
 type wordStep struct {

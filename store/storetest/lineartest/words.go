@@ -29,7 +29,7 @@ type wordAnswer struct {
 func words(ctx context.Context, s store.Storage, seed uint64, faults bool) error {
 	s = faulty(s, seed, faults)
 	input := func(rnd *rand.Rand) wordCall {
-		word := func() uint64 { return 1<<62 | rnd.Uint64N(4) }
+		word := func() uint64 { return rnd.Uint64N(4)<<2 | 1 }
 		call := wordCall{key: fmt.Sprintf("storetest:{%d/%d}:linear", seed, rnd.IntN(keys)), old: word(), next: word()}
 		switch r := rnd.IntN(10); {
 		case r < 3:

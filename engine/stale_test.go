@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/penstock-go/penstock/atomicstate"
+	"github.com/penstock-go/penstock/sharded"
+)
+
+// TestACallThatWasHeldUp after it lost its swap, for so long that the word can not be read at the time of the
+// first try any more, decides at the present one: what was charged meanwhile stays charged.
+func TestACallThatWasHeldUp(t *testing.T) {
+	for _, held := range []time.Duration{0, time.Second, 10 * time.Second, time.Minute, time.Hour} {
+		m := Must[string](TokenBucket(PerSecond(67_108_859), 1000)) // words are readable for 34 s
+		r, k := m.rule.Load(), m.hasher.Key("a")
+		require.True(t, m.TakeAt(0, "a", 1).Allowed) // the table has its first time
+		require.True(t, m.TakeAt(held+time.Millisecond, "a", 1000).Allowed)
+		slot, before := m.table.Find(k, r.number)
+		_, ok := m.tryAgain(r, slot, 0, 1)
+		require.False(t, ok, held)
+		require.Equal(t, before, slot.Load(), held)
+	}
+}
+
+// TestAStaleTimeRefusesNobody: at the time of a lost swap a call passes if it passes then, and is charged
+// then; if it does not, nothing is said.
+func TestAStaleTimeRefusesNobody(t *testing.T) {
+	m := Must[string](TokenBucket(Every(10), 2))
+	r, k := m.rule.Load(), m.hasher.Key("a")
+	require.True(t, m.TakeAt(0, "a", 1).Allowed)
+	slot, _ := m.table.Find(k, r.number)
+	word, ok := m.tryAgain(r, slot, 0, 1)
+	require.True(t, ok)
+	require.Equal(t, word, slot.Load())
+	require.Zero(t, m.PeekAt(0, "a").Remaining)
+
+	require.True(t, m.TakeAt(10, "a", 1).Allowed)
+	seen, ok := m.tryAgain(r, slot, 0, 1) // of the 3 until 10 all are taken
+	require.False(t, ok)
+	require.Equal(t, seen, slot.Load(), "nothing is written")
+	require.True(t, m.TakeAt(20, "a", 1).Allowed)
+
+	require.NoError(t, m.SetLimit(TokenBucket(Every(time.Hour), 9)))
+	require.False(t, m.TakeAt(20, "a", 9).Allowed)
+	_, ok = m.tryAgain(r, slot, 20, 1)
+	require.False(t, ok, "the key has another word")
+	require.Equal(t, atomicstate.Superseded, slot.Load())
+}
+
+// TestSettledBeforeTheFirstGivenTime: between the two steps in which a limiter goes over to times that are
+// given, a call on its own clock makes a new key at a time of that clock.
+func TestSettledBeforeTheFirstGivenTime(t *testing.T) {
+	m := Must[string](TokenBucket(PerSecond(1), 1))
+	m.time.kind.Store(clockGiven)
+	require.GreaterOrEqual(t, m.time.settled(), int64(0))
+	insert := func() (sharded.Outcome, int64) {
+		outcome, _, at := m.table.Insert(m.hasher.Key("a"), m.rule.Load().number, math.MinInt64, 1, nil)
+		return outcome, at
+	}
+	outcome, at := insert()
+	require.Equal(t, sharded.Leapt, outcome, "the table has no time yet")
+	require.GreaterOrEqual(t, at, int64(0))
+	m.table.CatchUp(at)
+	outcome, at = insert()
+	require.Equal(t, sharded.Charged, outcome)
+	require.GreaterOrEqual(t, at, int64(0))
+}
