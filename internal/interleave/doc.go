@@ -19,7 +19,7 @@
 // What lies between two points touches nothing that another goroutine can see, or is guarded by a
 // lock: package sched says of each primitive whether it is a point, and why not if it is none. A
 // goroutine at a [Mutex] that is held cannot be chosen. If nobody can, that is a deadlock; an execution
-// of more than [Program.Steps] steps is reported as endless.
+// of more than 2,000 steps is reported as endless.
 //
 // # What is explored
 //

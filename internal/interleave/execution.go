@@ -93,8 +93,8 @@ type scheduler interface {
 	forced(e *execution, g int)
 }
 
-// mostSteps ends an execution that would go on for ever.
-const mostSteps = 2000
+// maxSteps ends an execution that would go on for ever.
+const maxSteps = 2000
 
 // start makes a coroutine for each body and lets it run to its first step.
 func (e *execution) start(bodies []func(), spare []*goroutine) {
@@ -130,8 +130,8 @@ func (e *execution) next() *goroutine {
 	case enabled == 0:
 		e.failure = fmt.Errorf("deadlock: each goroutine that has not ended waits for a lock (%v)", e.waiting(open))
 		return nil
-	case e.steps == mostSteps:
-		e.failure = fmt.Errorf("endless: %d steps and no end", mostSteps)
+	case e.steps >= maxSteps: // an unlock is a step too, and nobody is asked after it
+		e.failure = fmt.Errorf("endless: %d steps and no end", maxSteps)
 		return nil
 	}
 	id, ok := e.scheduler.choose(e, enabled)

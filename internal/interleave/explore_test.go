@@ -170,9 +170,15 @@ func TestWhatFails(t *testing.T) {
 		want    string
 		program Program
 	}{
-		"endless": {"endless", Program{Setup: setup(func() {
+		"endless": {"endless: 2000 steps", Program{Setup: setup(func() {
 			for {
 				u.Load()
+			}
+		})}},
+		"endless with locks": {"endless: 2000 steps", Program{Setup: setup(func() {
+			own := new(Mutex)
+			for u.Load(); ; own.Unlock() { // asked at odd numbers of steps only
+				own.Lock()
 			}
 		})}},
 		"panic":     {"goroutine A panicked: oh", Program{Setup: setup(func() { u.Load(); panic("oh") })}},

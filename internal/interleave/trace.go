@@ -102,7 +102,7 @@ func parseSchedule(text string) (path []int8, err error) {
 			end++
 		}
 		n, err := strconv.Atoi(rest[1:end])
-		if err != nil || g < 0 || g >= MaxGoroutines || n > mostSteps {
+		if err != nil || g < 0 || g >= MaxGoroutines || n > maxSteps {
 			return nil, fmt.Errorf("%w: schedule %q: use letters of goroutines and numbers of steps, such as A12B3A1", ErrProgram, text)
 		}
 		for range n {
