@@ -118,15 +118,21 @@ func (x *explorer) begin(s scheduler, t *trace) (*Run, error) {
 	if !active.CompareAndSwap(nil, e) {
 		return nil, fmt.Errorf("%w: another one is explored in this process: use a process for each", ErrProgram)
 	}
+	ready := false
+	defer func() {
+		if !ready { // also if Setup panicked, or ended its goroutine as a failed require does
+			active.Store(nil)
+		}
+	}()
 	x.program.Setup(r)
 	if n := len(r.bodies); n == 0 || n > MaxGoroutines {
-		active.Store(nil)
 		return nil, fmt.Errorf("%w: %s has %d goroutines: use 1 to %d", ErrProgram, x.program.Name, n, MaxGoroutines)
 	}
 	x.report.Goroutines = len(r.bodies)
 	for id := len(x.goroutines); id < len(r.bodies); id++ {
 		x.goroutines = append(x.goroutines, newGoroutine(id))
 	}
+	ready = true
 	return r, nil
 }
 

@@ -2,6 +2,8 @@ package interleave
 
 import (
 	"errors"
+	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -218,5 +220,19 @@ func TestWhatFails(t *testing.T) {
 			require.ErrorContains(t, report.Err, c.want)
 			require.Nil(t, active.Load())
 		})
+	}
+}
+
+// TestASetupThatDoesNotReturn leaves the next exploration alone: one that panics, and one that ends its
+// goroutine, as a failed require does.
+func TestASetupThatDoesNotReturn(t *testing.T) {
+	for name, leave := range map[string]func(){"panic": func() { panic("oh") }, "exit": runtime.Goexit} {
+		var ended sync.WaitGroup
+		ended.Go(func() {
+			defer func() { _ = recover() }()
+			Explore(&Program{Name: name, Setup: func(*Run) { leave() }})
+		})
+		ended.Wait()
+		require.NoError(t, Explore(counting(plain, 2, swapUntilDone)).Err, name)
 	}
 }
