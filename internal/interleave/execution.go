@@ -63,7 +63,7 @@ type goroutine struct {
 	obj    any // on what
 	waited bool
 	locks  int // that it has taken
-	line   int // of its present step in the story
+	line   int // of its present step in the trace
 }
 
 // execution is one run of a program.
@@ -82,15 +82,15 @@ type execution struct {
 	failure     error
 	casFailures uint64
 	waits       uint64
-	trace       *trace // nil unless a schedule is told
+	trace       *trace // nil unless a schedule is replayed
 }
 
 // scheduler chooses who does the next step.
 type scheduler interface {
 	// choose returns one of enabled. It reports false to end the execution there.
 	choose(e *execution, enabled set) (g int, ok bool)
-	// forced takes notice of a step that is no choice.
-	forced(e *execution, g int)
+	// unlocked takes notice of an unlock by g, a step that is no choice.
+	unlocked(e *execution, g int)
 }
 
 // maxSteps ends an execution that would go on for ever.

@@ -71,7 +71,7 @@ type Report struct {
 var ErrProgram = errors.New("interleave: unusable program")
 
 // Explore runs a program under all schedules, until one fails. If PENSTOCK_SCHEDULE is set it runs that
-// one and tells its story. It returns what it found, and appends it as a line to the file named in
+// one and reports its steps. It returns what it found, and appends it as a line to the file named in
 // PENSTOCK_INTERLEAVE, if that is set.
 func Explore(p *Program) Report {
 	x := newExplorer(p)
@@ -163,7 +163,7 @@ func (x *explorer) execute() bool {
 	x.counted[Waits] += e.waits
 	if e.failure != nil {
 		active.Store(nil)
-		x.report.Err = x.tell(e.failure, e.path)
+		x.report.Err = x.explain(e.failure, e.path)
 		return false
 	}
 	return true

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// trace is the story of an execution: who did what, on what, and from where in the code.
+// trace is what was done in an execution: by whom, on what, and from where in the code.
 type trace struct {
 	lines  []string
 	places map[int]string // by line
@@ -113,8 +113,8 @@ func parseSchedule(text string) (path []int8, err error) {
 	return path, nil
 }
 
-// story returns the lines, each with its place.
-func (t *trace) story() []string {
+// steps returns the lines, each with its place.
+func (t *trace) steps() []string {
 	lines := make([]string, len(t.lines))
 	for i, line := range t.lines {
 		lines[i] = fmt.Sprintf("%-90s  %s", line, t.places[i])
