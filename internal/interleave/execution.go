@@ -62,8 +62,8 @@ type goroutine struct {
 	op     op  // the step that it is about to do
 	obj    any // on what
 	waited bool
-	locks  int // that it has taken
-	line   int // of its present step in the trace
+	locks  int    // that it has taken
+	place  string // of that step in the code; only if there is a trace
 }
 
 // execution is one run of a program.
@@ -129,6 +129,7 @@ func (e *execution) next() *goroutine {
 		return nil
 	case enabled == 0:
 		e.failure = fmt.Errorf("deadlock: each goroutine that has not ended waits for a lock (%v)", e.waiting(open))
+		e.trace.waits(e, open)
 		return nil
 	case e.steps >= maxSteps: // an unlock is a step too, and nobody is asked after it
 		e.failure = fmt.Errorf("endless: %d steps and no end", maxSteps)
@@ -189,10 +190,10 @@ func point(o op, obj any) *execution {
 	if e == nil || e.current == nil {
 		return nil
 	}
-	e.pause(o, obj)
 	if e.trace != nil {
-		e.trace.place(e.current)
+		e.current.place = where()
 	}
+	e.pause(o, obj)
 	return e
 }
 

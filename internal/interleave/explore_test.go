@@ -3,6 +3,7 @@ package interleave
 import (
 	"errors"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
@@ -82,7 +83,7 @@ func TestALostUpdateIsFound(t *testing.T) {
 		var failure *ScheduleError
 		require.ErrorAs(t, report.Err, &failure)
 		require.ErrorContains(t, failure, "an update was lost")
-		require.ErrorContains(t, failure, "PENSTOCK_SCHEDULE="+failure.Schedule)
+		require.ErrorContains(t, failure, "PENSTOCK_SCHEDULE="+failure.Schedule+" go test -tags interleave -run ")
 		require.Len(t, failure.Steps, 4)
 		require.Contains(t, failure.Steps[0], "interleave.loadAndStore (explore_test.go:")
 		require.NotContains(t, failure.Error(), "when run again")
@@ -108,7 +109,7 @@ func TestASwapLosesNothing(t *testing.T) {
 	}
 }
 
-// TestADeadlockIsFound: two locks in two orders.
+// TestADeadlockIsFound: two locks in two orders, and who waits for which, and where.
 func TestADeadlockIsFound(t *testing.T) {
 	for _, bound := range []int{Exhaustive, plain, 1} {
 		report := Explore(&Program{Name: "two locks", Bound: bound, Provokes: []string{Waits}, Setup: func(r *Run) {
@@ -126,6 +127,14 @@ func TestADeadlockIsFound(t *testing.T) {
 		}})
 		require.ErrorContains(t, report.Err, "deadlock")
 		require.ErrorContains(t, report.Err, "[A B]")
+		var failure *ScheduleError
+		require.ErrorAs(t, report.Err, &failure)
+		require.Len(t, failure.Steps, 4)
+		for g, waits := range failure.Steps[2:] {
+			taken := strings.Fields(failure.Steps[1-g]) // of the other one
+			require.Regexp(t, `^ +`+name(g)+`  waits for +`+taken[3]+` .*TestADeadlockIsFound.*explore_test.go:`, waits)
+		}
+		require.NotContains(t, failure.Error(), "when run again")
 	}
 }
 

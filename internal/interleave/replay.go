@@ -71,7 +71,8 @@ func (x *explorer) steps(path []int8) (lines []string, failure error) {
 type ScheduleError struct {
 	Program  string
 	Schedule string
-	// Steps is a line for each step: its number, the goroutine, what it did, and where in the code.
+	// Steps is a line for each step: its number, the goroutine, what it did, and where in the code. After a
+	// deadlock there is a line without a number for each goroutine that waits, with its lock.
 	Steps []string
 	Err   error // what went wrong; nil if nothing did, in a replay
 
@@ -92,7 +93,9 @@ func (f *ScheduleError) Error() string {
 	for _, line := range f.Steps {
 		fmt.Fprintf(&b, "%s\n", line)
 	}
-	fmt.Fprintf(&b, "run it again with PENSTOCK_SCHEDULE=%s", f.Schedule)
+	fmt.Fprintf(&b, "run it again, in the folder of the test: PENSTOCK_SCHEDULE=%s "+
+		"go test -tags interleave -run '^<the test that failed>$' . "+
+		"(only that test: the schedule is used for every program of the process)", f.Schedule)
 	return b.String()
 }
 
