@@ -154,6 +154,8 @@ func TestBadUsage(t *testing.T) {
 		"fewer than 12":     {"-base", "x", "-rounds", "5"},
 		"unknown argument":  {"-base", "x", "y"},
 		"not be negative":   {"-base", "x", "-threshold", "-1"},
+		`-keys "1,1e6"`:     {"-base", "x", "-keys", "1,1e6"},
+		`-keys ""`:          {"-base", "x", "-keys", ""},
 		"not defined":       {"-nonsense"},
 		"no such revision!": {"-base", "no such revision!"},
 	} {
@@ -161,6 +163,16 @@ func TestBadUsage(t *testing.T) {
 		require.Equal(t, exitError, run(t.Context(), args, &stdout, &stderr), fault)
 		require.Contains(t, stderr.String(), fault)
 	}
+}
+
+// TestNothingToCount is said, and said to be for the want of keys, not of a counter.
+func TestNothingToCount(t *testing.T) {
+	rep := &report{rows: []*comparison{{name: "Gate/call=allow/keys=1"}, {name: "Gate/call=allow/keys=100k"}}}
+	var progress bytes.Buffer
+	require.Contains(t, countRows(t.Context(), rep, "no base", "no head", &progress), "-keys has no 1k")
+	require.Empty(t, progress.String())
+	rep.rows = append(rep.rows, &comparison{name: "Gate/call=allow/keys=1k"})
+	require.NotContains(t, countRows(t.Context(), rep, "no base", "no head", &progress), "-keys")
 }
 
 // TestInstructionsAreFound: the numbers in what the counters print.
