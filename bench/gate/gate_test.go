@@ -139,13 +139,23 @@ func TestWrite(t *testing.T) {
 	require.NoError(t, writeText(&text, rep))
 	require.Contains(t, text.String(), "200 to 210 (+5.0 %)")
 	require.Contains(t, text.String(), "without instructions: no counter")
-	require.Contains(t, text.String(), "some row is slower by more than 3 %")
+	require.Regexp(t, `\n[1-9] of 9 rows are slower by more than 3 % beyond the noise`, text.String())
 	require.NoError(t, writeJSON(&object, rep))
 	var form jsonReport
 	require.NoError(t, json.Unmarshal(object.Bytes(), &form))
 	require.True(t, form.Regressed)
 	require.Len(t, form.Rows, 9)
 	require.Equal(t, 24, form.Rows[0].Rounds)
+}
+
+// TestUnsureRowsAreCounted: that no row is slower is not said of what nobody can tell.
+func TestUnsureRowsAreCounted(t *testing.T) {
+	row := func(v verdict) *comparison { return &comparison{change: samples.Summary{N: 20}, verdict: v} }
+	rep := &report{threshold: 3, rows: []*comparison{row(faster), row(unsure), row(unchanged), row(unsure)}}
+	require.Equal(t, "0 of 4 rows are slower by more than 3 % beyond the noise; "+
+		"of 2 the noise is too wide to tell: try -rounds 40", rep.sentence())
+	rep.rows = []*comparison{row(regressed), row(unchanged)}
+	require.Equal(t, "1 of 2 rows are slower by more than 3 % beyond the noise", rep.sentence())
 }
 
 func TestBadUsage(t *testing.T) {

@@ -20,6 +20,10 @@
 // counted at 1k keys. Without either tool, or without 1k in -keys, they are left out,
 // with a message.
 //
+// In the output p is that of the U test over all rounds, for the reader; no verdict
+// depends on it. A row is unsure if the noise is too wide to tell; that alone is no
+// failure, but the last line says how many are.
+//
 // Exit codes: 0; 1 when a row has regressed; 2 for bad usage, or when the
 // benchmarks could not be built or run.
 package main

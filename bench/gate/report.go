@@ -119,6 +119,14 @@ func (rep *report) judge() {
 func (c *comparison) counted() bool { return c.baseCount > 0 && c.headCount > 0 }
 
 // regressed reports whether any row has.
-func (rep *report) regressed() bool {
-	return slices.ContainsFunc(rep.rows, func(c *comparison) bool { return c.verdict == regressed })
+func (rep *report) regressed() bool { return rep.count(regressed) > 0 }
+
+// count returns how many rows have a verdict.
+func (rep *report) count(v verdict) (n int) {
+	for _, c := range rep.rows {
+		if c.verdict == v {
+			n++
+		}
+	}
+	return n
 }
