@@ -22,6 +22,7 @@ const minRounds = 12
 
 // revision is one of the two that are compared.
 type revision struct {
+	label  string // base or head, in the names of its files
 	name   string
 	folder string // the top of its tree
 	binary string // its benchmarks
@@ -39,13 +40,13 @@ func measure(ctx context.Context, opts options, progress io.Writer) (*report, er
 		return nil, err
 	}
 	defer os.RemoveAll(scratch) //nolint:errcheck // a folder that stays behind harms nothing
-	base := &revision{name: opts.base, folder: filepath.Join(scratch, "base")}
-	head := &revision{name: "working tree", folder: strings.TrimSpace(top)}
+	base := &revision{label: "base", name: opts.base, folder: filepath.Join(scratch, "base")}
+	head := &revision{label: "head", name: "working tree", folder: strings.TrimSpace(top)}
 	if err := checkOut(ctx, head.folder, base.folder, opts.base); err != nil {
 		return nil, err
 	}
 	for _, r := range []*revision{base, head} {
-		r.binary = filepath.Join(scratch, filepath.Base(r.folder)+fmt.Sprintf("-%p.test", r))
+		r.binary = filepath.Join(scratch, r.label+".test")
 		r.output = r.binary + ".txt"
 		if err := r.build(ctx); err != nil {
 			return nil, err
