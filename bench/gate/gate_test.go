@@ -131,6 +131,21 @@ func TestFewRoundsDecideNothing(t *testing.T) {
 	require.False(t, rep.regressed(), "five rounds have no interval")
 }
 
+// TestLeastRoundsOfManyRows: so many rounds have an interval at the level of each of 102 rows, fewer
+// rounds or more rows have none.
+func TestLeastRoundsOfManyRows(t *testing.T) {
+	closed := func(rounds, rows int) bool {
+		before, after := &samples.Row{}, &samples.Row{}
+		for i := range rounds {
+			before.Values, after.Values = append(before.Values, 1), append(after.Values, 1+float64(i)/100)
+		}
+		return ratioOf(pair{before, after}, 1-level/float64(rows)).Closed()
+	}
+	require.True(t, closed(minRounds, 102))
+	require.False(t, closed(minRounds, 103))
+	require.False(t, closed(minRounds-1, 102))
+}
+
 func TestWrite(t *testing.T) {
 	rep := resample(t, 1, func(*samples.Row) float64 { return 1.05 })
 	rep.note = "no counter"

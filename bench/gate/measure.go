@@ -16,8 +16,9 @@ import (
 	"github.com/penstock-go/penstock/bench/internal/samples"
 )
 
-// minRounds is how many rounds an interval needs at the level that many rows leave
-// to each.
+// minRounds is how many rounds an interval needs. The widest one, from the least of the
+// ratios to the greatest, misses the median if all are on one side of it: of 12 with
+// 2 * 2^-12 = 2^-11, which is what the level leaves to each of up to 102 rows.
 const minRounds = 12
 
 // revision is one of the two that are compared.
