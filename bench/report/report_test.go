@@ -151,7 +151,9 @@ func TestCountsAreInOrder(t *testing.T) {
 }
 
 func TestLabel(t *testing.T) {
-	for clock, want := range map[string]string{"exact": "floor", "none": "floor, no clock", "coarse": "floor, coarse clock"} {
+	for clock, want := range map[string]string{
+		"exact": "floor", "none": "floor, no clock", "coarse": "floor, coarse clock", "ordered": "floor, clock after load",
+	} {
 		require.Equal(t, want, label(&samples.Row{Pairs: []samples.Pair{{Key: "limiter", Value: "floor"}, {Key: "clock", Value: clock}}}))
 	}
 }

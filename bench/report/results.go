@@ -141,6 +141,8 @@ func label(r *samples.Row) string {
 		return limiter
 	case "none":
 		return limiter + ", no clock"
+	case "ordered":
+		return limiter + ", clock after load"
 	default:
 		return limiter + ", " + clock + " clock"
 	}
