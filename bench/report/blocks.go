@@ -66,18 +66,18 @@ func tables() map[string]table {
 	}
 }
 
-// blocks returns what stands between the markers, by name. Pictures are named
-// by their file: what is missing has no picture.
+// blocks returns what stands between the markers, by name. The block of a
+// chart that nothing was measured for is empty.
 func (r *results) blocks(charts []file) map[string]string {
 	blocks := map[string]string{
-		"files": r.fileTable(), "losses": r.lossList(), "parts": r.partTable(), "summary": r.summary(),
+		"files": r.fileTable(), "losses": r.missedList(), "parts": r.partTable(), "summary": r.summary(),
 	}
 	for name, t := range tables() {
 		blocks[name] = t.markdown(r)
 	}
 	for _, c := range chartList() {
 		block := ""
-		if slices.ContainsFunc(charts, func(f file) bool { return f.name == path.Join(pictures, c.name+".svg") }) {
+		if slices.ContainsFunc(charts, func(f file) bool { return f.name == path.Join(chartFolder, c.name+".svg") }) {
 			block = fmt.Sprintf("![%s](img/performance/%s.svg)\n", c.title, c.name)
 		}
 		blocks["chart-"+c.name] = block
@@ -96,18 +96,18 @@ func (r *results) fileTable() string {
 	return text.String()
 }
 
-// lossList lists the targets that are missed beyond the noise.
-func (r *results) lossList() string {
+// missedList lists the targets that are missed beyond the noise.
+func (r *results) missedList() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d judgements: %d met, %d missed, %d unproven (the noise is wider than the distance), "+
 		"%d without a row to compare with.\n",
 		r.judged[samples.Met]+r.judged[samples.Missed]+r.judged[samples.Unproven]+r.judged[samples.Absent],
 		r.judged[samples.Met], r.judged[samples.Missed], r.judged[samples.Unproven], r.judged[samples.Absent])
-	if len(r.losses) == 0 {
+	if len(r.missed) == 0 {
 		return text.String()
 	}
 	text.WriteString("\n| missed | processors | measured | wanted |\n|---|--:|---|---|\n")
-	for _, j := range r.losses {
+	for _, j := range r.missed {
 		sign := "<="
 		if j.Target.Strict {
 			sign = "<"

@@ -31,8 +31,7 @@ type results struct {
 	files  []*resultFile // the latest last
 	rows   []shown       // of each name the latest, in the order of files
 	byID   map[string]shown
-	missed map[string]bool // IDs of rows that miss a target
-	losses []samples.Judgement
+	missed []samples.Judgement
 	judged map[samples.Verdict]int
 }
 
@@ -42,7 +41,7 @@ func readResults(folder, targetsFile string) (*results, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &results{byID: map[string]shown{}, missed: map[string]bool{}, judged: map[samples.Verdict]int{}}
+	r := &results{byID: map[string]shown{}, judged: map[samples.Verdict]int{}}
 	for _, name := range names {
 		f, err := readFile(name)
 		if err != nil {
@@ -109,8 +108,7 @@ func (r *results) judge(targetsFile string) error {
 				}
 				r.judged[j.Verdict]++
 				if j.Verdict == samples.Missed {
-					r.missed[j.Row.ID()] = true
-					r.losses = append(r.losses, j)
+					r.missed = append(r.missed, j)
 				}
 			}
 		}
@@ -133,7 +131,7 @@ func (r *results) find(base, unit string, procs int, fixed ...samples.Pair) []sh
 	return found
 }
 
-// label is what a row's limiter is called in tables and pictures.
+// label is what a row's limiter is called in tables and charts.
 func label(r *samples.Row) string {
 	limiter, _ := r.Get("limiter")
 	switch clock, _ := r.Get("clock"); clock {
@@ -146,4 +144,12 @@ func label(r *samples.Row) string {
 	default:
 		return limiter + ", " + clock + " clock"
 	}
+}
+
+// isOwn reports whether the label is one of penstock's.
+func isOwn(label string) bool { return strings.HasPrefix(label, "penstock") }
+
+// misses reports whether a row misses a target.
+func (r *results) misses(row shown) bool {
+	return slices.ContainsFunc(r.missed, func(j samples.Judgement) bool { return j.Row.ID() == row.ID() })
 }

@@ -66,12 +66,12 @@ func (t table) heading() string {
 // cell is a median, with its ratio to the floor for times of penstock's.
 func (r *results) cell(row shown) string {
 	text := samples.Number(samples.Summarize(row.Values).Median)
-	if row.Unit == "ns/op" && strings.HasPrefix(label(row.Row), "penstock") {
+	if row.Unit == "ns/op" && isOwn(label(row.Row)) {
 		if ratio := r.floorRatio(row); ratio != "" {
 			text += " (" + ratio + ")"
 		}
 	}
-	if r.missed[row.ID()] {
+	if r.misses(row) {
 		text += missedMark
 	}
 	return text
@@ -96,7 +96,7 @@ func layOut(heading string, lines, columns []string, cells map[[2]string]string)
 	text.WriteString("\n|---|" + strings.Repeat("--:|", len(columns)) + "\n")
 	for _, line := range lines {
 		name := line
-		if strings.HasPrefix(line, "penstock") {
+		if isOwn(line) {
 			name = "**" + line + "**"
 		}
 		text.WriteString("| " + name + " |")
