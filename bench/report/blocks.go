@@ -135,25 +135,14 @@ var partUnits = []string{
 
 // partTable is what each step of Allow adds, by number of keys.
 func (r *results) partTable() string {
-	var steps, columns []string
-	cells := map[[2]string]string{}
+	var g grid
 	for _, unit := range partUnits {
 		for _, row := range r.find("Parts", unit, 1) {
 			keys, _ := row.Get("keys")
-			step := strings.TrimSuffix(unit, "-ns")
-			if !slices.Contains(steps, step) {
-				steps = append(steps, step)
-			}
-			if !slices.Contains(columns, keys) {
-				columns = append(columns, keys)
-			}
-			cells[[2]string{step, keys}] = samples.Number(samples.Summarize(row.Values).Median)
+			g.set(strings.TrimSuffix(unit, "-ns"), keys, samples.Number(samples.Summarize(row.Values).Median))
 		}
 	}
-	if len(steps) == 0 {
-		return notMeasured
-	}
-	return layOut("ns by keys", steps, sortCounts(columns), cells)
+	return g.markdown("ns by keys")
 }
 
 // summary is what stands in the README.
