@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"math"
@@ -105,7 +106,7 @@ func (a axis) ticks() []float64 {
 func lineChart(title, xLabel, yLabel string, all []series) []byte {
 	var xs, ys []float64
 	for i := range all {
-		slices.SortFunc(all[i].points, func(a, b point) int { return int(a.x - b.x) })
+		slices.SortFunc(all[i].points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 		for _, p := range all[i].points {
 			xs, ys = append(xs, p.x), append(ys, p.y)
 		}
@@ -163,12 +164,7 @@ func legend(out *bytes.Buffer, all []series) {
 		order[i] = i
 	}
 	last := func(i int) float64 { return all[i].points[len(all[i].points)-1].y }
-	slices.SortStableFunc(order, func(a, b int) int {
-		if last(a) > last(b) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(last(b), last(a)) })
 	for place, i := range order {
 		top := plotTop + 8 + place*lineHeight
 		fmt.Fprintf(out, `<path %s d="M%d %dH%d"/><text x="%d" y="%d">%s %s</text>`+"\n", stroke(i, all[i].name),
@@ -196,12 +192,7 @@ func tickText(value float64) string {
 // barChart draws a bar for each value, the shortest first, on a logarithmic axis
 // that starts at the power of ten below all.
 func barChart(title, unit string, all []bar) []byte {
-	slices.SortStableFunc(all, func(a, b bar) int {
-		if a.value < b.value {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(all, func(a, b bar) int { return cmp.Compare(a.value, b.value) })
 	values := make([]float64, len(all))
 	words := make([]string, len(all))
 	for i, b := range all {

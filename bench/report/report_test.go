@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/xml"
 	"errors"
@@ -86,6 +87,17 @@ func TestLatestRowStands(t *testing.T) {
 	require.Equal(t, notMeasured, tables()["hot-1"].markdown(r))
 	require.Equal(t, notMeasured, r.partTable())
 	require.Contains(t, r.fileTable(), "2026-12-02T00:00:00Z")
+}
+
+// TestHeaderThatCannotBeRead is an error by itself, not a header that ends early.
+func TestHeaderThatCannotBeRead(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "long.txt")
+	text := "# command: " + strings.Repeat("x", bufio.MaxScanTokenSize) + "\n# date: 2026-12-02T00:00:00Z\n"
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	_, err := readHeader(name)
+	require.ErrorIs(t, err, bufio.ErrTooLong)
+	_, err = readFile(name)
+	require.ErrorContains(t, err, name)
 }
 
 func TestFill(t *testing.T) {

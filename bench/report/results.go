@@ -67,26 +67,36 @@ func readResults(folder, targetsFile string) (*results, error) {
 }
 
 func readFile(name string) (*resultFile, error) {
-	f := &resultFile{name: filepath.Base(name), header: map[string]string{}}
+	header, err := readHeader(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	rows, err := samples.Read(&benchfmt.Files{Paths: []string{name}})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &resultFile{name: filepath.Base(name), header: header, rows: rows}, nil
+}
+
+// readHeader returns what the lines before the first result say, by its name.
+func readHeader(name string) (map[string]string, error) {
 	text, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer text.Close()
-	for lines := bufio.NewScanner(text); lines.Scan(); {
+	header := map[string]string{}
+	lines := bufio.NewScanner(text)
+	for lines.Scan() {
 		line := strings.TrimPrefix(lines.Text(), "# ")
-		if key, value, found := strings.Cut(line, ": "); found && f.header[key] == "" {
-			f.header[key] = strings.TrimSpace(value)
+		if key, value, found := strings.Cut(line, ": "); found && header[key] == "" {
+			header[key] = strings.TrimSpace(value)
 		}
 		if strings.HasPrefix(line, "Benchmark") {
 			break
 		}
 	}
-	f.rows, err = samples.Read(&benchfmt.Files{Paths: []string{name}})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return f, nil
+	return header, lines.Err()
 }
 
 // judge judges the targets by the latest rows, each against rows of its own file.
