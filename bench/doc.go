@@ -26,7 +26,9 @@
 // See [Floor]: key, two seeded 64-bit hashes, monotonic clock and one
 // compare-and-swap on a random cache line of an array with as many lines as
 // there are keys. Ratios to the floor of the same run are what the targets in
-// targets.txt are about; nanoseconds are of one machine only.
+// targets.txt are about; nanoseconds are of one machine only. The ordered floor
+// ([FloorOrderedSubject]) reads the clock after the line and tries a lost swap
+// again, as a limiter must: it is the bound where goroutines share a key.
 //
 // # What else is here
 //

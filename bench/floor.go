@@ -26,20 +26,23 @@ var _ [0]struct{} = [unsafe.Sizeof(line{}) - LineSize]struct{}{}
 // 64-byte lines as there are keys. The line depends on the fingerprint, so that
 // its address is not known before the hash is, and on the draw, so that every
 // line of the array is met and not only the 63 % that count keys would hash to.
+//
+// That is the least floor. One without a clock leaves out its reading; the ordered one
+// reads it later and tries a lost swap again, see [FloorOrderedSubject].
 type Floor struct {
 	first, second maphash.Seed
 	start         time.Time
 	lines         []line
-	clock         floorClock
+	kind          floorKind
 }
 
-// floorClock says whether and when a floor reads its clock.
-type floorClock uint8
+// floorKind says what a floor does for a call.
+type floorKind uint8
 
 const (
-	clockBefore floorClock = iota // before the line is loaded: what costs least
-	clockNone
-	clockAfter // after the line is loaded, and a lost swap is tried again
+	floorLeast   floorKind = iota // the clock is read before the line is loaded, and a lost swap is lost
+	floorNoClock                  // the same without the clock
+	floorOrdered                  // the clock is read after the line is loaded, and a lost swap is tried again
 )
 
 // FloorSubject is the floor with its clock read.
@@ -60,28 +63,28 @@ func FloorNoClockSubject() Subject {
 // by the order alone; on several it is the bound for a key that they share.
 func FloorOrderedSubject() Subject {
 	return Subject{Name: "floor", Clock: "ordered", Bound: true,
-		New: func(count int, _ Load) Limiter { return newFloor(count, clockAfter) }}
+		New: func(count int, _ Load) Limiter { return newFloor(count, floorOrdered) }}
 }
 
 // NewFloor returns a floor of count lines (>= 1) that reads its clock.
-func NewFloor(count int) *Floor { return newFloor(count, clockBefore) }
+func NewFloor(count int) *Floor { return newFloor(count, floorLeast) }
 
 // NewFloorNoClock returns a floor of count lines (>= 1) that reads no clock.
-func NewFloorNoClock(count int) *Floor { return newFloor(count, clockNone) }
+func NewFloorNoClock(count int) *Floor { return newFloor(count, floorNoClock) }
 
-func newFloor(count int, clock floorClock) *Floor {
+func newFloor(count int, kind floorKind) *Floor {
 	return &Floor{
 		first: maphash.MakeSeed(), second: maphash.MakeSeed(),
-		start: time.Now(), lines: make([]line, count), clock: clock,
+		start: time.Now(), lines: make([]line, count), kind: kind,
 	}
 }
 
 // Run pays the floor n times. It returns n: a floor admits everything.
 func (f *Floor) Run(k *Keys, n int) int {
-	switch f.clock {
-	case clockNone:
+	switch f.kind {
+	case floorNoClock:
 		return f.runNoClock(k, n)
-	case clockAfter:
+	case floorOrdered:
 		return f.runOrdered(k, n)
 	}
 	for range n {
@@ -107,7 +110,7 @@ func (f *Floor) runOrdered(k *Keys, n int) int {
 		first, second := maphash.String(f.first, key), maphash.String(f.second, key)
 		word := f.lineOf(first ^ k.state)
 		old := word.Load()
-		for add := second + f.Now(); !word.CompareAndSwap(old, old+add|1); {
+		for add := second + f.Now(); !word.CompareAndSwap(old, (old+add)|1); { // odd: never the word of an empty line
 			old = word.Load()
 		}
 	}
@@ -127,7 +130,7 @@ func (f *Floor) Fingerprint(key string) (first, second uint64) {
 func (f *Floor) swap(spread, add uint64) bool {
 	word := f.lineOf(spread)
 	old := word.Load()
-	return word.CompareAndSwap(old, old+add|1)
+	return word.CompareAndSwap(old, (old+add)|1) // odd: never the word of an empty line
 }
 
 // lineOf returns the word of the line that spread picks.

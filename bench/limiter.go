@@ -25,7 +25,7 @@ type Limiter interface {
 // Subject is one row's limiter and how to make it.
 type Subject struct {
 	Name  string // the limiter's name in the benchmark's name
-	Clock string // exact, coarse or none
+	Clock string // exact, coarse, none, or ordered (a floor only)
 	// Bound marks a lower bound that is no limiter: its answers and its Len
 	// mean nothing and are not checked.
 	Bound bool

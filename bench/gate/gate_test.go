@@ -131,6 +131,21 @@ func TestFewRoundsDecideNothing(t *testing.T) {
 	require.False(t, rep.regressed(), "five rounds have no interval")
 }
 
+// TestLeastRoundsOfManyRows: so many rounds have an interval at the level of each of 102 rows, fewer
+// rounds or more rows have none.
+func TestLeastRoundsOfManyRows(t *testing.T) {
+	closed := func(rounds, rows int) bool {
+		before, after := &samples.Row{}, &samples.Row{}
+		for i := range rounds {
+			before.Values, after.Values = append(before.Values, 1), append(after.Values, 1+float64(i)/100)
+		}
+		return ratioOf(pair{before, after}, 1-level/float64(rows)).Closed()
+	}
+	require.True(t, closed(minRounds, 102))
+	require.False(t, closed(minRounds, 103))
+	require.False(t, closed(minRounds-1, 102))
+}
+
 func TestWrite(t *testing.T) {
 	rep := resample(t, 1, func(*samples.Row) float64 { return 1.05 })
 	rep.note = "no counter"
@@ -139,7 +154,7 @@ func TestWrite(t *testing.T) {
 	require.NoError(t, writeText(&text, rep))
 	require.Contains(t, text.String(), "200 to 210 (+5.0 %)")
 	require.Contains(t, text.String(), "without instructions: no counter")
-	require.Contains(t, text.String(), "some row is slower by more than 3 %")
+	require.Regexp(t, `\n[1-9] of 9 rows are slower by more than 3 % beyond the noise`, text.String())
 	require.NoError(t, writeJSON(&object, rep))
 	var form jsonReport
 	require.NoError(t, json.Unmarshal(object.Bytes(), &form))
@@ -148,12 +163,24 @@ func TestWrite(t *testing.T) {
 	require.Equal(t, 24, form.Rows[0].Rounds)
 }
 
+// TestUnsureRowsAreCounted: that no row is slower is not said of what nobody can tell.
+func TestUnsureRowsAreCounted(t *testing.T) {
+	row := func(v verdict) *comparison { return &comparison{change: samples.Summary{N: 20}, verdict: v} }
+	rep := &report{threshold: 3, rows: []*comparison{row(faster), row(unsure), row(unchanged), row(unsure)}}
+	require.Equal(t, "0 of 4 rows are slower by more than 3 % beyond the noise; "+
+		"of 2 the noise is too wide to tell: try -rounds 40", rep.sentence())
+	rep.rows = []*comparison{row(regressed), row(unchanged)}
+	require.Equal(t, "1 of 2 rows are slower by more than 3 % beyond the noise", rep.sentence())
+}
+
 func TestBadUsage(t *testing.T) {
 	for fault, args := range map[string][]string{
 		"no -base":          nil,
 		"fewer than 12":     {"-base", "x", "-rounds", "5"},
 		"unknown argument":  {"-base", "x", "y"},
 		"not be negative":   {"-base", "x", "-threshold", "-1"},
+		`-keys "1,1e6"`:     {"-base", "x", "-keys", "1,1e6"},
+		`-keys ""`:          {"-base", "x", "-keys", ""},
 		"not defined":       {"-nonsense"},
 		"no such revision!": {"-base", "no such revision!"},
 	} {
@@ -161,6 +188,16 @@ func TestBadUsage(t *testing.T) {
 		require.Equal(t, exitError, run(t.Context(), args, &stdout, &stderr), fault)
 		require.Contains(t, stderr.String(), fault)
 	}
+}
+
+// TestNothingToCount is said, and said to be for the want of keys, not of a counter.
+func TestNothingToCount(t *testing.T) {
+	rep := &report{rows: []*comparison{{name: "Gate/call=allow/keys=1"}, {name: "Gate/call=allow/keys=100k"}}}
+	var progress bytes.Buffer
+	require.Contains(t, countRows(t.Context(), rep, "no base", "no head", &progress), "-keys has no 1k")
+	require.Empty(t, progress.String())
+	rep.rows = append(rep.rows, &comparison{name: "Gate/call=allow/keys=1k"})
+	require.NotContains(t, countRows(t.Context(), rep, "no base", "no head", &progress), "-keys")
 }
 
 // TestInstructionsAreFound: the numbers in what the counters print.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,14 +38,17 @@ var counters = []counter{
 // countRows counts the instructions of the rows at one number of keys, and returns
 // why not if it could not.
 func countRows(ctx context.Context, rep *report, base, head string, progress io.Writer) (note string) {
+	counted := slices.DeleteFunc(slices.Clone(rep.rows), func(row *comparison) bool {
+		return !strings.HasSuffix(row.name, "/keys="+countedKeys)
+	})
+	if len(counted) == 0 {
+		return fmt.Sprintf("-keys has no %s, at which instructions are counted: add it", countedKeys)
+	}
 	c, err := findCounter(ctx, head)
 	if err != nil {
 		return err.Error()
 	}
-	for _, row := range rep.rows {
-		if !strings.HasSuffix(row.name, "/keys="+countedKeys) {
-			continue
-		}
+	for _, row := range counted {
 		fmt.Fprintf(progress, "gate: instructions of %s by %s\n", row.name, c.name)
 		if row.baseCount, err = c.perCall(ctx, base, row.name); err != nil {
 			return err.Error()

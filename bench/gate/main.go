@@ -16,8 +16,13 @@
 // The second witness is the number of instructions a call, by perf or else by
 // valgrind's callgrind, from runs of two lengths. Where time is not sure (its
 // interval holds both 1 and 1 + threshold), a row whose instructions grew by more
-// than the threshold has regressed too; elsewhere they are only reported. Without
-// either tool they are left out, with a message.
+// than the threshold has regressed too; elsewhere they are only reported. They are
+// counted at 1k keys. Without either tool, or without 1k in -keys, they are left out,
+// with a message.
+//
+// In the output p is that of the U test over all rounds, for the reader; no verdict
+// depends on it. A row is unsure if the noise is too wide to tell; that alone is no
+// failure, but the last line says how many are.
 //
 // Exit codes: 0; 1 when a row has regressed; 2 for bad usage, or when the
 // benchmarks could not be built or run.
@@ -30,6 +35,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
+
+	"github.com/penstock-go/penstock/bench"
 )
 
 const (
@@ -93,19 +101,31 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	if err := flags.Parse(args); err != nil {
 		return opts, err
 	}
-	var fault string
-	switch {
-	case flags.NArg() > 0:
+	fault := opts.fault()
+	if flags.NArg() > 0 {
 		fault = fmt.Sprintf("unknown argument %q: the revision goes into -base", flags.Arg(0))
-	case opts.base == "":
-		fault = "no -base: name the revision to compare with, such as -base main"
-	case opts.rounds < minRounds:
-		fault = fmt.Sprintf("-rounds %d: fewer than %d have no interval at this level", opts.rounds, minRounds)
-	case opts.threshold < 0:
-		fault = "-threshold must not be negative"
-	default:
+	}
+	if fault == "" {
 		return opts, nil
 	}
 	fmt.Fprintln(stderr, "gate:", fault)
 	return opts, fmt.Errorf("gate: %s", fault)
+}
+
+// fault says what is wrong with the options, or nothing.
+func (o options) fault() string {
+	for part := range strings.SplitSeq(o.keys, ",") {
+		if _, err := bench.ParseCount(strings.TrimSpace(part)); err != nil {
+			return fmt.Sprintf("-keys %q: want counts such as 1,1k,100k", o.keys)
+		}
+	}
+	switch {
+	case o.base == "":
+		return "no -base: name the revision to compare with, such as -base main"
+	case o.rounds < minRounds:
+		return fmt.Sprintf("-rounds %d: fewer than %d have no interval at this level", o.rounds, minRounds)
+	case o.threshold < 0:
+		return "-threshold must not be negative"
+	}
+	return ""
 }

@@ -16,12 +16,14 @@ import (
 	"github.com/penstock-go/penstock/bench/internal/samples"
 )
 
-// minRounds is how many rounds an interval needs at the level that many rows leave
-// to each.
+// minRounds is how many rounds an interval needs. The widest one, from the least of the
+// ratios to the greatest, misses the median if all are on one side of it: of 12 with
+// 2 * 2^-12 = 2^-11, which is what the level leaves to each of up to 102 rows.
 const minRounds = 12
 
 // revision is one of the two that are compared.
 type revision struct {
+	label  string // base or head, in the names of its files
 	name   string
 	folder string // the top of its tree
 	binary string // its benchmarks
@@ -39,13 +41,13 @@ func measure(ctx context.Context, opts options, progress io.Writer) (*report, er
 		return nil, err
 	}
 	defer os.RemoveAll(scratch) //nolint:errcheck // a folder that stays behind harms nothing
-	base := &revision{name: opts.base, folder: filepath.Join(scratch, "base")}
-	head := &revision{name: "working tree", folder: strings.TrimSpace(top)}
+	base := &revision{label: "base", name: opts.base, folder: filepath.Join(scratch, "base")}
+	head := &revision{label: "head", name: "working tree", folder: strings.TrimSpace(top)}
 	if err := checkOut(ctx, head.folder, base.folder, opts.base); err != nil {
 		return nil, err
 	}
 	for _, r := range []*revision{base, head} {
-		r.binary = filepath.Join(scratch, filepath.Base(r.folder)+fmt.Sprintf("-%p.test", r))
+		r.binary = filepath.Join(scratch, r.label+".test")
 		r.output = r.binary + ".txt"
 		if err := r.build(ctx); err != nil {
 			return nil, err

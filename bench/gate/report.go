@@ -13,8 +13,9 @@ import (
 const (
 	// unit is what is compared.
 	unit = "x-floor"
-	// level is the chance that any row of an unchanged tree has its interval above 1 or
-	// below.
+	// level is the most that the chance may be that any row of an unchanged tree has its
+	// interval above 1 or below. It is divided evenly among the rows (Bonferroni): the chance
+	// of any is at most the sum of all, however the rows hang together.
 	level = 0.05
 )
 
@@ -46,9 +47,30 @@ type comparison struct {
 	verdict    verdict
 }
 
+// pair is a row as both revisions have it, with equally many values.
+type pair struct{ base, head *samples.Row }
+
 // newReport compares the rows that both have; to have none in common is an error.
 func newReport(base, head []*samples.Row, threshold float64) (*report, error) {
+	pairs, err := pairUp(base, head)
+	if err != nil {
+		return nil, err
+	}
 	rep := &report{threshold: threshold}
+	confidence := 1 - level/float64(len(pairs))
+	for _, p := range pairs {
+		rep.rows = append(rep.rows, &comparison{
+			name: p.head.Name(), base: samples.Summarize(p.base.Values), head: samples.Summarize(p.head.Values),
+			change: ratioOf(p, confidence), p: uTest(p.base.Values, p.head.Values),
+		})
+	}
+	rep.judge()
+	return rep, nil
+}
+
+// pairUp finds what is compared: in the order of head, of at least one row.
+func pairUp(base, head []*samples.Row) ([]pair, error) {
+	var pairs []pair
 	for _, after := range head {
 		at := slices.IndexFunc(base, func(r *samples.Row) bool { return r.ID() == after.ID() })
 		if after.Unit != unit || at < 0 {
@@ -59,24 +81,12 @@ func newReport(base, head []*samples.Row, threshold float64) (*report, error) {
 			return nil, fmt.Errorf("%s: %d rounds of base, %d of head: every round must run both",
 				after.Name(), len(before.Values), len(after.Values))
 		}
-		rep.rows = append(rep.rows, &comparison{
-			name: after.Name(), base: samples.Summarize(before.Values), head: samples.Summarize(after.Values),
-			p: uTest(before.Values, after.Values),
-		})
+		pairs = append(pairs, pair{before, after})
 	}
-	if len(rep.rows) == 0 {
+	if len(pairs) == 0 {
 		return nil, errors.New("no row with x-floor in both results: want the output of BenchmarkGate")
 	}
-	for _, c := range rep.rows {
-		c.change = change(find(base, c.name), find(head, c.name), 1-level/float64(len(rep.rows)))
-	}
-	rep.judge()
-	return rep, nil
-}
-
-func find(rows []*samples.Row, name string) []float64 {
-	at := slices.IndexFunc(rows, func(r *samples.Row) bool { return r.Unit == unit && r.Name() == name })
-	return rows[at].Values
+	return pairs, nil
 }
 
 // uTest returns the probability that two samples of one distribution differ as
@@ -87,11 +97,11 @@ func uTest(base, head []float64) float64 {
 		benchmath.NewSample(slices.Clone(head), &thresholds)).P
 }
 
-// change returns the median of head by base over equal rounds, with its interval.
-func change(base, head []float64, confidence float64) samples.Summary {
-	ratios := make([]float64, len(base))
-	for i := range base {
-		ratios[i] = head[i] / base[i]
+// ratioOf returns the median of head by base over equal rounds, with its interval.
+func ratioOf(p pair, confidence float64) samples.Summary {
+	ratios := make([]float64, len(p.base.Values))
+	for i, before := range p.base.Values {
+		ratios[i] = p.head.Values[i] / before
 	}
 	return samples.SummarizeAt(ratios, confidence)
 }
@@ -119,6 +129,14 @@ func (rep *report) judge() {
 func (c *comparison) counted() bool { return c.baseCount > 0 && c.headCount > 0 }
 
 // regressed reports whether any row has.
-func (rep *report) regressed() bool {
-	return slices.ContainsFunc(rep.rows, func(c *comparison) bool { return c.verdict == regressed })
+func (rep *report) regressed() bool { return rep.count(regressed) > 0 }
+
+// count returns how many rows have a verdict.
+func (rep *report) count(v verdict) (n int) {
+	for _, c := range rep.rows {
+		if c.verdict == v {
+			n++
+		}
+	}
+	return n
 }

@@ -28,12 +28,18 @@ func writeText(out io.Writer, rep *report) error {
 	if rep.note != "" {
 		fmt.Fprintf(out, "\nwithout instructions: %s\n", rep.note)
 	}
-	sentence := "no row is slower"
-	if rep.regressed() {
-		sentence = "some row is slower"
-	}
-	_, err := fmt.Fprintf(out, "\n%s by more than %g %% beyond the noise\n", sentence, rep.threshold)
+	_, err := fmt.Fprintf(out, "\n%s\n", rep.sentence())
 	return err
+}
+
+// sentence is the result in words: also of how many rows there is none.
+func (rep *report) sentence() string {
+	text := fmt.Sprintf("%d of %d rows are slower by more than %g %% beyond the noise",
+		rep.count(regressed), len(rep.rows), rep.threshold)
+	if wide := rep.count(unsure); wide > 0 {
+		text += fmt.Sprintf("; of %d the noise is too wide to tell: try -rounds %d", wide, 2*rep.rows[0].change.N)
+	}
+	return text
 }
 
 // The JSON form. What was not measured, or has no end, is left out.

@@ -74,18 +74,18 @@ func tables() map[string]table {
 	}
 }
 
-// blocks returns what stands between the markers, by name. Pictures are named
-// by their file: what is missing has no picture.
+// blocks returns what stands between the markers, by name. The block of a
+// chart that nothing was measured for is empty.
 func (r *results) blocks(charts []file) map[string]string {
 	blocks := map[string]string{
-		"files": r.fileTable(), "losses": r.lossList(), "parts": r.partTable(), "summary": r.summary(),
+		"files": r.fileTable(), "losses": r.missedList(), "parts": r.partTable(), "summary": r.summary(),
 	}
 	for name, t := range tables() {
 		blocks[name] = t.markdown(r)
 	}
 	for _, c := range chartList() {
 		block := ""
-		if slices.ContainsFunc(charts, func(f file) bool { return f.name == path.Join(pictures, c.name+".svg") }) {
+		if slices.ContainsFunc(charts, func(f file) bool { return f.name == path.Join(chartFolder, c.name+".svg") }) {
 			block = fmt.Sprintf("![%s](img/performance/%s.svg)\n", c.title, c.name)
 		}
 		blocks["chart-"+c.name] = block
@@ -104,18 +104,18 @@ func (r *results) fileTable() string {
 	return text.String()
 }
 
-// lossList lists the targets that are missed beyond the noise.
-func (r *results) lossList() string {
+// missedList lists the targets that are missed beyond the noise.
+func (r *results) missedList() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d judgements: %d met, %d missed, %d unproven (the noise is wider than the distance), "+
 		"%d without a row to compare with.\n",
 		r.judged[samples.Met]+r.judged[samples.Missed]+r.judged[samples.Unproven]+r.judged[samples.Absent],
 		r.judged[samples.Met], r.judged[samples.Missed], r.judged[samples.Unproven], r.judged[samples.Absent])
-	if len(r.losses) == 0 {
+	if len(r.missed) == 0 {
 		return text.String()
 	}
 	text.WriteString("\n| missed | processors | measured | wanted |\n|---|--:|---|---|\n")
-	for _, j := range r.losses {
+	for _, j := range r.missed {
 		sign := "<="
 		if j.Target.Strict {
 			sign = "<"
@@ -143,25 +143,14 @@ var partUnits = []string{
 
 // partTable is what each step of Allow adds, by number of keys.
 func (r *results) partTable() string {
-	var steps, columns []string
-	cells := map[[2]string]string{}
+	var g grid
 	for _, unit := range partUnits {
 		for _, row := range r.find("Parts", unit, 1) {
 			keys, _ := row.Get("keys")
-			step := strings.TrimSuffix(unit, "-ns")
-			if !slices.Contains(steps, step) {
-				steps = append(steps, step)
-			}
-			if !slices.Contains(columns, keys) {
-				columns = append(columns, keys)
-			}
-			cells[[2]string{step, keys}] = samples.Number(samples.Summarize(row.Values).Median)
+			g.set(strings.TrimSuffix(unit, "-ns"), keys, samples.Number(samples.Summarize(row.Values).Median))
 		}
 	}
-	if len(steps) == 0 {
-		return notMeasured
-	}
-	return layOut("ns by keys", steps, sortCounts(columns), cells)
+	return g.markdown("ns by keys")
 }
 
 // summary is what stands in the README.

@@ -7,13 +7,13 @@ import (
 	"github.com/penstock-go/penstock/bench/internal/samples"
 )
 
-// chart is a picture and what it is drawn from.
+// chart is what a chart shows, and from what it is drawn.
 type chart struct {
 	name, title string
 	draw        func(r *results, title string) []byte // nil if there is nothing to draw
 }
 
-// chartList is every picture.
+// chartList is every chart.
 func chartList() []chart {
 	return []chart{
 		{"allow", "Time of a call of Allow by number of keys, one processor", lines("Allow", "ns/op", "ns a call", 1)},
@@ -26,12 +26,12 @@ func chartList() []chart {
 	}
 }
 
-// charts draws every picture that there are results for.
+// charts draws every chart that there are results for.
 func (r *results) charts() []file {
 	var files []file
 	for _, c := range chartList() {
 		if drawn := c.draw(r, c.title); drawn != nil {
-			files = append(files, file{path.Join(pictures, c.name+".svg"), drawn})
+			files = append(files, file{path.Join(chartFolder, c.name+".svg"), drawn})
 		}
 	}
 	return files
@@ -39,7 +39,7 @@ func (r *results) charts() []file {
 
 // lines draws medians by the number of keys, both on logarithmic axes, a line for
 // each limiter.
-func lines(base, unit, label string, procs int) func(*results, string) []byte {
+func lines(base, unit, yLabel string, procs int) func(*results, string) []byte {
 	return func(r *results, title string) []byte {
 		var all []series
 		for _, row := range r.find(base, unit, procs) {
@@ -48,30 +48,31 @@ func lines(base, unit, label string, procs int) func(*results, string) []byte {
 			if err != nil {
 				continue // keys=all
 			}
-			all = addPoint(all, labelOf(row), point{float64(count), samples.Summarize(row.Values).Median})
+			all = addPoint(all, label(row.Row), point{float64(count), samples.Summarize(row.Values).Median})
 		}
 		if len(all) == 0 {
 			return nil
 		}
-		return lineChart(title, "keys", label, all)
+		return lineChart(title, "keys", yLabel, all)
 	}
 }
 
-// bars draws a median for each limiter, times scale, on a logarithmic axis.
-func bars(base, unit, label string, scale float64, fixed ...samples.Pair) func(*results, string) []byte {
+// bars draws a median for each limiter, times scale, in the unit shown, on a logarithmic
+// axis.
+func bars(base, unit, unitShown string, scale float64, fixed ...samples.Pair) func(*results, string) []byte {
 	return func(r *results, title string) []byte {
 		var all []bar
 		for _, row := range r.find(base, unit, 2, fixed...) {
-			all = append(all, bar{labelOf(row), scale * samples.Summarize(row.Values).Median})
+			all = append(all, bar{label(row.Row), scale * samples.Summarize(row.Values).Median})
 		}
 		if len(all) == 0 {
 			return nil
 		}
-		return barChart(title, label, all)
+		return barChart(title, unitShown, all)
 	}
 }
 
-// speedUp draws how many times the decisions of one processor two make.
+// speedUp draws, for each limiter, decisions a second on two processors by those on one.
 func speedUp(keys string) func(*results, string) []byte {
 	return func(r *results, title string) []byte {
 		var all []bar
@@ -79,7 +80,7 @@ func speedUp(keys string) func(*results, string) []byte {
 			id := one.With([]samples.Pair{{Key: "procs", Value: "2"}})
 			for _, two := range one.from.rows {
 				if two.ID() == id {
-					all = append(all, bar{labelOf(one), samples.RatioOf(one.Values, two.Values).Median})
+					all = append(all, bar{label(one.Row), samples.RatioOf(one.Values, two.Values).Median})
 				}
 			}
 		}
@@ -89,8 +90,6 @@ func speedUp(keys string) func(*results, string) []byte {
 		return barChart(title, "times", all)
 	}
 }
-
-func labelOf(row shown) string { return label(row.Row) }
 
 func addPoint(all []series, name string, p point) []series {
 	for i := range all {

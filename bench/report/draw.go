@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"math"
@@ -13,7 +14,7 @@ import (
 	"github.com/penstock-go/penstock/internal/svg"
 )
 
-// The picture of a line chart, in pixels.
+// The sizes of a line chart, in pixels.
 const (
 	chartWidth  = 900
 	chartHeight = 480
@@ -25,7 +26,7 @@ const (
 	lineHeight  = 20
 )
 
-// The picture of a bar chart, in pixels.
+// The sizes of a bar chart, in pixels.
 const (
 	barLeft  = 180
 	barWidth = 560
@@ -51,12 +52,15 @@ var colours = []string{
 	"#d55e00", "#009e73", "#cc79a7", "#e69f00", "#8c6bb1", "#b15928", "#56b4e9", "#7f7f7f", "#b2b200", "#e7298a", "#1b9e9e", "#a05195",
 }
 
+// ownColour is that of penstock.
+const ownColour = "#0072b2"
+
 const chartStyle = `.line { fill: none; stroke-width: 1.6; }
 .own { stroke-width: 3.2; }
 .bound { stroke-dasharray: 6 4; }
 `
 
-// head writes what every picture begins with.
+// head writes what every chart begins with.
 func head(out *bytes.Buffer, width, height int, title, description string) {
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" `+
 		`role="img" aria-labelledby="title desc">
@@ -102,7 +106,7 @@ func (a axis) ticks() []float64 {
 func lineChart(title, xLabel, yLabel string, all []series) []byte {
 	var xs, ys []float64
 	for i := range all {
-		slices.SortFunc(all[i].points, func(a, b point) int { return int(a.x - b.x) })
+		slices.SortFunc(all[i].points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 		for _, p := range all[i].points {
 			xs, ys = append(xs, p.x), append(ys, p.y)
 		}
@@ -144,8 +148,8 @@ func drawLine(out *bytes.Buffer, s series, style string, x, y axis) {
 // stroke is the look of the i-th line.
 func stroke(i int, name string) string {
 	class, colour := "line", colours[i%len(colours)]
-	if strings.HasPrefix(name, "penstock") {
-		class, colour = "line own", "#0072b2"
+	if isOwn(name) {
+		class, colour = "line own", ownColour
 	}
 	if strings.Contains(name, "coarse") || strings.HasPrefix(name, samples.FloorName) {
 		class += " bound"
@@ -160,12 +164,7 @@ func legend(out *bytes.Buffer, all []series) {
 		order[i] = i
 	}
 	last := func(i int) float64 { return all[i].points[len(all[i].points)-1].y }
-	slices.SortStableFunc(order, func(a, b int) int {
-		if last(a) > last(b) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(last(b), last(a)) })
 	for place, i := range order {
 		top := plotTop + 8 + place*lineHeight
 		fmt.Fprintf(out, `<path %s d="M%d %dH%d"/><text x="%d" y="%d">%s %s</text>`+"\n", stroke(i, all[i].name),
@@ -193,12 +192,7 @@ func tickText(value float64) string {
 // barChart draws a bar for each value, the shortest first, on a logarithmic axis
 // that starts at the power of ten below all.
 func barChart(title, unit string, all []bar) []byte {
-	slices.SortStableFunc(all, func(a, b bar) int {
-		if a.value < b.value {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(all, func(a, b bar) int { return cmp.Compare(a.value, b.value) })
 	values := make([]float64, len(all))
 	words := make([]string, len(all))
 	for i, b := range all {
@@ -216,8 +210,8 @@ func barChart(title, unit string, all []bar) []byte {
 	for i, b := range all {
 		top := plotTop + i*lineHeight
 		colour := "#8c959f"
-		if strings.HasPrefix(b.name, "penstock") {
-			colour = "#0072b2"
+		if isOwn(b.name) {
+			colour = ownColour
 		}
 		fmt.Fprintf(&out, `<text class="end" x="%d" y="%d">%s</text>`+"\n", barLeft-8, top+14, html.EscapeString(b.name))
 		fmt.Fprintf(&out, `<path fill="%s" d="M%d %dH%sv12H%dZ"/><text x="%s" y="%d">%s %s</text>`+"\n",

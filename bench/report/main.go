@@ -1,5 +1,5 @@
 // Command report writes what bench/results shows into the documents: the tables
-// between the markers of docs/performance.md and README.md, and the pictures in
+// between the markers of docs/performance.md and README.md, and the charts in
 // docs/img/performance.
 //
 // Usage, from the top of the repository:
@@ -24,8 +24,8 @@ import (
 
 const exitError = 2
 
-// pictures is the folder of the pictures, from the top of the repository.
-const pictures = "docs/img/performance"
+// chartFolder is where the charts are, from the top of the repository.
+const chartFolder = "docs/img/performance"
 
 // documents are the files with markers, from the top of the repository.
 var documents = []string{"docs/performance.md", "README.md"}
@@ -52,7 +52,7 @@ func write(root string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(root, pictures), 0o750); err != nil {
+	if err := os.MkdirAll(filepath.Join(root, chartFolder), 0o750); err != nil {
 		return err
 	}
 	for _, f := range files {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/xml"
 	"errors"
@@ -16,8 +17,8 @@ import (
 	"github.com/penstock-go/penstock/bench/internal/samples"
 )
 
-// TestDocumentsShowTheResults: the tables and pictures are those that the results
-// of this tree make, byte for byte, and there is no picture beside them.
+// TestDocumentsShowTheResults: the tables and charts are those that the results
+// of this tree make, byte for byte, and there is no chart beside them.
 func TestDocumentsShowTheResults(t *testing.T) {
 	root := filepath.Join("..", "..")
 	files, err := generate(root)
@@ -31,7 +32,7 @@ func TestDocumentsShowTheResults(t *testing.T) {
 			drawn++
 		}
 	}
-	there, err := filepath.Glob(filepath.Join(root, pictures, "*"))
+	there, err := filepath.Glob(filepath.Join(root, chartFolder, "*"))
 	require.NoError(t, err)
 	require.Len(t, there, drawn, "files that nothing draws")
 }
@@ -81,11 +82,22 @@ func TestLatestRowStands(t *testing.T) {
 	require.Contains(t, text, "| rival | 70.00 |")
 	require.NotContains(t, text, "900")
 	require.Contains(t, tables()["gc"].markdown(r), "| **penstock** | 4.000 |")
-	require.Contains(t, r.lossList(), "2 judgements: 1 met, 1 missed")
-	require.Contains(t, r.lossList(), "| Allow/limiter=penstock/keys=1k/clock=exact ns/op | 1 | 1.200 [1.200, 1.200] | <= 1.1 x floor |")
+	require.Contains(t, r.missedList(), "2 judgements: 1 met, 1 missed")
+	require.Contains(t, r.missedList(), "| Allow/limiter=penstock/keys=1k/clock=exact ns/op | 1 | 1.200 [1.200, 1.200] | <= 1.1 x floor |")
 	require.Equal(t, notMeasured, tables()["hot-1"].markdown(r))
 	require.Equal(t, notMeasured, r.partTable())
 	require.Contains(t, r.fileTable(), "2026-12-02T00:00:00Z")
+}
+
+// TestHeaderThatCannotBeRead is an error by itself, not a header that ends early.
+func TestHeaderThatCannotBeRead(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "long.txt")
+	text := "# command: " + strings.Repeat("x", bufio.MaxScanTokenSize) + "\n# date: 2026-12-02T00:00:00Z\n"
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	_, err := readHeader(name)
+	require.ErrorIs(t, err, bufio.ErrTooLong)
+	_, err = readFile(name)
+	require.ErrorContains(t, err, name)
 }
 
 func TestFill(t *testing.T) {
@@ -106,17 +118,17 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestPicturesStandAlone: well-formed, with a title and a description, nothing that is
+// TestChartsStandAlone: well-formed, with a title and a description, nothing that is
 // loaded or run, and every point inside the plot.
-func TestPicturesStandAlone(t *testing.T) {
+func TestChartsStandAlone(t *testing.T) {
 	loads := regexp.MustCompile(`<script|<image|@import|url\(|href=|on[a-z]+=`)
-	for _, picture := range [][]byte{
+	for _, chart := range [][]byte{
 		lineChart("a < b", "keys", "ns", []series{{"penstock", []point{{1_000, 60}, {1, 50}}}, {"x & y", []point{{1, 1}}}}),
 		barChart("c", "ms", []bar{{"penstock", 0.5}, {"rival", 700}}),
 	} {
-		require.Empty(t, loads.FindString(string(picture)))
+		require.Empty(t, loads.FindString(string(chart)))
 		texts := map[string]string{}
-		for decoder, element := xml.NewDecoder(bytes.NewReader(picture)), ""; ; {
+		for decoder, element := xml.NewDecoder(bytes.NewReader(chart)), ""; ; {
 			token, err := decoder.Token()
 			if errors.Is(err, io.EOF) {
 				break
@@ -151,7 +163,9 @@ func TestCountsAreInOrder(t *testing.T) {
 }
 
 func TestLabel(t *testing.T) {
-	for clock, want := range map[string]string{"exact": "floor", "none": "floor, no clock", "coarse": "floor, coarse clock"} {
+	for clock, want := range map[string]string{
+		"exact": "floor", "none": "floor, no clock", "coarse": "floor, coarse clock", "ordered": "floor, clock after load",
+	} {
 		require.Equal(t, want, label(&samples.Row{Pairs: []samples.Pair{{Key: "limiter", Value: "floor"}, {Key: "clock", Value: clock}}}))
 	}
 }

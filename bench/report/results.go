@@ -31,8 +31,7 @@ type results struct {
 	files  []*resultFile // the latest last
 	rows   []shown       // of each name the latest, in the order of files
 	byID   map[string]shown
-	missed map[string]bool // IDs of rows that miss a target
-	losses []samples.Judgement
+	missed []samples.Judgement
 	judged map[samples.Verdict]int
 }
 
@@ -42,7 +41,7 @@ func readResults(folder, targetsFile string) (*results, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &results{byID: map[string]shown{}, missed: map[string]bool{}, judged: map[samples.Verdict]int{}}
+	r := &results{byID: map[string]shown{}, judged: map[samples.Verdict]int{}}
 	for _, name := range names {
 		f, err := readFile(name)
 		if err != nil {
@@ -68,26 +67,36 @@ func readResults(folder, targetsFile string) (*results, error) {
 }
 
 func readFile(name string) (*resultFile, error) {
-	f := &resultFile{name: filepath.Base(name), header: map[string]string{}}
+	header, err := readHeader(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	rows, err := samples.Read(&benchfmt.Files{Paths: []string{name}})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &resultFile{name: filepath.Base(name), header: header, rows: rows}, nil
+}
+
+// readHeader returns what the lines before the first result say, by its name.
+func readHeader(name string) (map[string]string, error) {
 	text, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer text.Close()
-	for lines := bufio.NewScanner(text); lines.Scan(); {
+	header := map[string]string{}
+	lines := bufio.NewScanner(text)
+	for lines.Scan() {
 		line := strings.TrimPrefix(lines.Text(), "# ")
-		if key, value, found := strings.Cut(line, ": "); found && f.header[key] == "" {
-			f.header[key] = strings.TrimSpace(value)
+		if key, value, found := strings.Cut(line, ": "); found && header[key] == "" {
+			header[key] = strings.TrimSpace(value)
 		}
 		if strings.HasPrefix(line, "Benchmark") {
 			break
 		}
 	}
-	f.rows, err = samples.Read(&benchfmt.Files{Paths: []string{name}})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return f, nil
+	return header, lines.Err()
 }
 
 // judge judges the targets by the latest rows, each against rows of its own file.
@@ -109,8 +118,7 @@ func (r *results) judge(targetsFile string) error {
 				}
 				r.judged[j.Verdict]++
 				if j.Verdict == samples.Missed {
-					r.missed[j.Row.ID()] = true
-					r.losses = append(r.losses, j)
+					r.missed = append(r.missed, j)
 				}
 			}
 		}
@@ -133,7 +141,7 @@ func (r *results) find(base, unit string, procs int, fixed ...samples.Pair) []sh
 	return found
 }
 
-// label is what a row's limiter is called in tables and pictures.
+// label is what a row's limiter is called in tables and charts.
 func label(r *samples.Row) string {
 	limiter, _ := r.Get("limiter")
 	if call, has := r.Get("call"); has {
@@ -144,7 +152,17 @@ func label(r *samples.Row) string {
 		return limiter
 	case "none":
 		return limiter + ", no clock"
+	case "ordered":
+		return limiter + ", clock after load"
 	default:
 		return limiter + ", " + clock + " clock"
 	}
+}
+
+// isOwn reports whether the label is one of penstock's.
+func isOwn(label string) bool { return strings.HasPrefix(label, "penstock") }
+
+// misses reports whether a row misses a target.
+func (r *results) misses(row shown) bool {
+	return slices.ContainsFunc(r.missed, func(j samples.Judgement) bool { return j.Row.ID() == row.ID() })
 }

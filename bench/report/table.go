@@ -3,14 +3,9 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/penstock-go/penstock/bench"
 	"github.com/penstock-go/penstock/bench/internal/samples"
 )
-
-// notMeasured stands in the place of a table that no results are there for.
-const notMeasured = "Not measured yet.\n"
 
 // missedMark follows the number of a row that misses a target.
 const missedMark = " †"
@@ -27,32 +22,20 @@ type table struct {
 
 // markdown returns the table.
 func (t table) markdown(r *results) string {
-	var lines []string // labels in order
-	columns := t.units
-	if t.column != "" {
-		columns = nil
+	var g grid
+	if t.column == "" {
+		g.columns = t.units
 	}
-	cells := map[[2]string]string{}
 	for _, unit := range t.units {
 		for _, row := range r.find(t.base, unit, t.procs, t.fixed...) {
 			column := unit
 			if t.column != "" {
 				column, _ = row.Get(t.column)
 			}
-			if !slices.Contains(columns, column) {
-				columns = append(columns, column)
-			}
-			name := label(row.Row)
-			if !slices.Contains(lines, name) {
-				lines = append(lines, name)
-			}
-			cells[[2]string{name, column}] = r.cell(row)
+			g.set(label(row.Row), column, r.cell(row))
 		}
 	}
-	if len(lines) == 0 {
-		return notMeasured
-	}
-	return layOut(t.heading(), lines, sortCounts(columns), cells)
+	return g.markdown(t.heading())
 }
 
 // heading is what stands above the limiters.
@@ -66,12 +49,12 @@ func (t table) heading() string {
 // cell is a median, with its ratio to the floor for times of penstock's.
 func (r *results) cell(row shown) string {
 	text := samples.Number(samples.Summarize(row.Values).Median)
-	if row.Unit == "ns/op" && strings.HasPrefix(label(row.Row), "penstock") {
+	if row.Unit == "ns/op" && isOwn(label(row.Row)) {
 		if ratio := r.floorRatio(row); ratio != "" {
 			text += " (" + ratio + ")"
 		}
 	}
-	if r.missed[row.ID()] {
+	if r.misses(row) {
 		text += missedMark
 	}
 	return text
@@ -85,44 +68,4 @@ func (r *results) floorRatio(row shown) string {
 		return ""
 	}
 	return fmt.Sprintf("%.2fx", samples.RatioOf(row.Values, row.from.rows[at].Values).Median)
-}
-
-func layOut(heading string, lines, columns []string, cells map[[2]string]string) string {
-	var text strings.Builder
-	text.WriteString("| " + heading + " |")
-	for _, column := range columns {
-		text.WriteString(" " + column + " |")
-	}
-	text.WriteString("\n|---|" + strings.Repeat("--:|", len(columns)) + "\n")
-	for _, line := range lines {
-		name := line
-		if strings.HasPrefix(line, "penstock") {
-			name = "**" + line + "**"
-		}
-		text.WriteString("| " + name + " |")
-		for _, column := range columns {
-			text.WriteString(" " + cells[[2]string{line, column}] + " |")
-		}
-		text.WriteString("\n")
-	}
-	return text.String()
-}
-
-// sortCounts puts columns that are numbers of keys in order, and leaves others.
-func sortCounts(columns []string) []string {
-	for _, column := range columns {
-		if _, err := bench.ParseCount(column); err != nil {
-			return columns
-		}
-	}
-	slices.SortFunc(columns, func(a, b string) int { return countOf(a) - countOf(b) })
-	return columns
-}
-
-func countOf(text string) int {
-	count, err := bench.ParseCount(text)
-	if err != nil {
-		return 0
-	}
-	return count
 }

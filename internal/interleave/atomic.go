@@ -12,7 +12,7 @@ type Uint64 struct{ v atomic.Uint64 }
 func (u *Uint64) Load() uint64 {
 	e := point(opLoad, u)
 	value := u.v.Load()
-	if e.told() {
+	if e.traced() {
 		e.trace.note("is", value)
 	}
 	return value
@@ -20,7 +20,7 @@ func (u *Uint64) Load() uint64 {
 
 // Store is a point.
 func (u *Uint64) Store(value uint64) {
-	if e := point(opStore, u); e.told() {
+	if e := point(opStore, u); e.traced() {
 		e.trace.note("of", value)
 	}
 	u.v.Store(value)
@@ -28,7 +28,7 @@ func (u *Uint64) Store(value uint64) {
 
 // Add is a point.
 func (u *Uint64) Add(delta uint64) uint64 {
-	if e := point(opAdd, u); e.told() {
+	if e := point(opAdd, u); e.traced() {
 		e.trace.note("of", delta)
 	}
 	return u.v.Add(delta)
@@ -38,7 +38,7 @@ func (u *Uint64) Add(delta uint64) uint64 {
 func (u *Uint64) Swap(value uint64) uint64 {
 	e := point(opSwap, u)
 	old := u.v.Swap(value)
-	if e.told() {
+	if e.traced() {
 		e.trace.note("of", old, "to", value)
 	}
 	return old
@@ -48,7 +48,7 @@ func (u *Uint64) Swap(value uint64) uint64 {
 func (u *Uint64) CompareAndSwap(old, value uint64) bool {
 	e := point(opCompareAndSwap, u)
 	done := e.swapped(u.v.CompareAndSwap(old, value))
-	if e.told() {
+	if e.traced() {
 		e.trace.note("of", old, "to", value, outcome(done))
 	}
 	return done
@@ -61,7 +61,7 @@ type Int64 struct{ v atomic.Int64 }
 func (i *Int64) Load() int64 {
 	e := point(opLoad, i)
 	value := i.v.Load()
-	if e.told() {
+	if e.traced() {
 		e.trace.note("is", value)
 	}
 	return value
@@ -69,7 +69,7 @@ func (i *Int64) Load() int64 {
 
 // Store is a point.
 func (i *Int64) Store(value int64) {
-	if e := point(opStore, i); e.told() {
+	if e := point(opStore, i); e.traced() {
 		e.trace.note("of", value)
 	}
 	i.v.Store(value)
@@ -77,7 +77,7 @@ func (i *Int64) Store(value int64) {
 
 // Add is a point.
 func (i *Int64) Add(delta int64) int64 {
-	if e := point(opAdd, i); e.told() {
+	if e := point(opAdd, i); e.traced() {
 		e.trace.note("of", delta)
 	}
 	return i.v.Add(delta)
@@ -87,7 +87,7 @@ func (i *Int64) Add(delta int64) int64 {
 func (i *Int64) CompareAndSwap(old, value int64) bool {
 	e := point(opCompareAndSwap, i)
 	done := e.swapped(i.v.CompareAndSwap(old, value))
-	if e.told() {
+	if e.traced() {
 		e.trace.note("of", old, "to", value, outcome(done))
 	}
 	return done
@@ -100,7 +100,7 @@ type Uint32 struct{ v atomic.Uint32 }
 func (u *Uint32) Load() uint32 {
 	e := point(opLoad, u)
 	value := u.v.Load()
-	if e.told() {
+	if e.traced() {
 		e.trace.note("is", value)
 	}
 	return value
@@ -108,7 +108,7 @@ func (u *Uint32) Load() uint32 {
 
 // Store is a point.
 func (u *Uint32) Store(value uint32) {
-	if e := point(opStore, u); e.told() {
+	if e := point(opStore, u); e.traced() {
 		e.trace.note("of", value)
 	}
 	u.v.Store(value)
@@ -118,7 +118,7 @@ func (u *Uint32) Store(value uint32) {
 func (u *Uint32) CompareAndSwap(old, value uint32) bool {
 	e := point(opCompareAndSwap, u)
 	done := e.swapped(u.v.CompareAndSwap(old, value))
-	if e.told() {
+	if e.traced() {
 		e.trace.note("of", old, "to", value, outcome(done))
 	}
 	return done
@@ -131,7 +131,7 @@ type Bool struct{ v atomic.Bool }
 func (b *Bool) Load() bool {
 	e := point(opLoad, b)
 	value := b.v.Load()
-	if e.told() {
+	if e.traced() {
 		e.trace.note("is", value)
 	}
 	return value
@@ -139,7 +139,7 @@ func (b *Bool) Load() bool {
 
 // Store is a point.
 func (b *Bool) Store(value bool) {
-	if e := point(opStore, b); e.told() {
+	if e := point(opStore, b); e.traced() {
 		e.trace.note("of", value)
 	}
 	b.v.Store(value)
@@ -149,7 +149,7 @@ func (b *Bool) Store(value bool) {
 func (b *Bool) CompareAndSwap(old, value bool) bool {
 	e := point(opCompareAndSwap, b)
 	done := e.swapped(b.v.CompareAndSwap(old, value))
-	if e.told() {
+	if e.traced() {
 		e.trace.note("of", old, "to", value, outcome(done))
 	}
 	return done
@@ -162,7 +162,7 @@ type Pointer[T any] struct{ v atomic.Pointer[T] }
 func (p *Pointer[T]) Load() *T {
 	e := point(opLoad, p)
 	value := p.v.Load()
-	if e.told() {
+	if e.traced() {
 		e.trace.note("is", e.trace.name(value))
 	}
 	return value
@@ -170,7 +170,7 @@ func (p *Pointer[T]) Load() *T {
 
 // Store is a point.
 func (p *Pointer[T]) Store(value *T) {
-	if e := point(opStore, p); e.told() {
+	if e := point(opStore, p); e.traced() {
 		e.trace.note("of", e.trace.name(value))
 	}
 	p.v.Store(value)
@@ -180,14 +180,14 @@ func (p *Pointer[T]) Store(value *T) {
 func (p *Pointer[T]) CompareAndSwap(old, value *T) bool {
 	e := point(opCompareAndSwap, p)
 	done := e.swapped(p.v.CompareAndSwap(old, value))
-	if e.told() {
+	if e.traced() {
 		e.trace.note("to", e.trace.name(value), outcome(done))
 	}
 	return done
 }
 
-// told reports whether the story of this execution is kept.
-func (e *execution) told() bool { return e != nil && e.trace != nil }
+// traced reports whether the steps of this execution are written down.
+func (e *execution) traced() bool { return e != nil && e.trace != nil }
 
 // swapped counts a compare-and-swap that failed, and returns what it did.
 func (e *execution) swapped(done bool) bool {

@@ -6,8 +6,8 @@
 // The core meets other goroutines only through the names of package sched. In a build with the
 // tag interleave these are the types of this package: each of their operations is a point at
 // which the goroutine stops and asks who goes on. The goroutines of a program are coroutines, of
-// which one runs at a time, so an execution is told by the list of choices, and the same list gives
-// the same execution.
+// which one runs at a time, so an execution is given by the list of choices: the same list is the
+// same execution.
 //
 //	program            explorer                        production code
 //	Setup: state,  ->  run the first schedule      ->  sched.Uint64.CompareAndSwap
@@ -19,7 +19,7 @@
 // What lies between two points touches nothing that another goroutine can see, or is guarded by a
 // lock: package sched says of each primitive whether it is a point, and why not if it is none. A
 // goroutine at a [Mutex] that is held cannot be chosen. If nobody can, that is a deadlock; an execution
-// of more than [Program.Steps] steps is reported as endless.
+// of more than 2,000 steps is reported as endless.
 //
 // # What is explored
 //

@@ -62,8 +62,8 @@ type goroutine struct {
 	op     op  // the step that it is about to do
 	obj    any // on what
 	waited bool
-	locks  int // that it has taken
-	line   int // of its present step in the story
+	locks  int    // that it has taken
+	place  string // of that step in the code; only if there is a trace
 }
 
 // execution is one run of a program.
@@ -82,19 +82,19 @@ type execution struct {
 	failure     error
 	casFailures uint64
 	waits       uint64
-	trace       *trace // nil unless a schedule is told
+	trace       *trace // nil unless a schedule is replayed
 }
 
 // scheduler chooses who does the next step.
 type scheduler interface {
 	// choose returns one of enabled. It reports false to end the execution there.
 	choose(e *execution, enabled set) (g int, ok bool)
-	// forced takes notice of a step that is no choice.
-	forced(e *execution, g int)
+	// unlocked takes notice of an unlock by g, a step that is no choice.
+	unlocked(e *execution, g int)
 }
 
-// mostSteps ends an execution that would go on for ever.
-const mostSteps = 2000
+// maxSteps ends an execution that would go on for ever.
+const maxSteps = 2000
 
 // start makes a coroutine for each body and lets it run to its first step.
 func (e *execution) start(bodies []func(), spare []*goroutine) {
@@ -129,9 +129,10 @@ func (e *execution) next() *goroutine {
 		return nil
 	case enabled == 0:
 		e.failure = fmt.Errorf("deadlock: each goroutine that has not ended waits for a lock (%v)", e.waiting(open))
+		e.trace.waits(e, open)
 		return nil
-	case e.steps == mostSteps:
-		e.failure = fmt.Errorf("endless: %d steps and no end", mostSteps)
+	case e.steps >= maxSteps: // an unlock is a step too, and nobody is asked after it
+		e.failure = fmt.Errorf("endless: %d steps and no end", maxSteps)
 		return nil
 	}
 	id, ok := e.scheduler.choose(e, enabled)
@@ -189,10 +190,10 @@ func point(o op, obj any) *execution {
 	if e == nil || e.current == nil {
 		return nil
 	}
-	e.pause(o, obj)
 	if e.trace != nil {
-		e.trace.place(e.current)
+		e.current.place = where()
 	}
+	e.pause(o, obj)
 	return e
 }
 

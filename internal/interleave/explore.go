@@ -71,7 +71,7 @@ type Report struct {
 var ErrProgram = errors.New("interleave: unusable program")
 
 // Explore runs a program under all schedules, until one fails. If PENSTOCK_SCHEDULE is set it runs that
-// one and tells its story. It returns what it found, and appends it as a line to the file named in
+// one and reports its steps. It returns what it found, and appends it as a line to the file named in
 // PENSTOCK_INTERLEAVE, if that is set.
 func Explore(p *Program) Report {
 	x := newExplorer(p)
@@ -118,15 +118,21 @@ func (x *explorer) begin(s scheduler, t *trace) (*Run, error) {
 	if !active.CompareAndSwap(nil, e) {
 		return nil, fmt.Errorf("%w: another one is explored in this process: use a process for each", ErrProgram)
 	}
+	ready := false
+	defer func() {
+		if !ready { // also if Setup panicked, or ended its goroutine as a failed require does
+			active.Store(nil)
+		}
+	}()
 	x.program.Setup(r)
 	if n := len(r.bodies); n == 0 || n > MaxGoroutines {
-		active.Store(nil)
 		return nil, fmt.Errorf("%w: %s has %d goroutines: use 1 to %d", ErrProgram, x.program.Name, n, MaxGoroutines)
 	}
 	x.report.Goroutines = len(r.bodies)
 	for id := len(x.goroutines); id < len(r.bodies); id++ {
 		x.goroutines = append(x.goroutines, newGoroutine(id))
 	}
+	ready = true
 	return r, nil
 }
 
@@ -157,7 +163,7 @@ func (x *explorer) execute() bool {
 	x.counted[Waits] += e.waits
 	if e.failure != nil {
 		active.Store(nil)
-		x.report.Err = x.tell(e.failure, e.path)
+		x.report.Err = x.explain(e.failure, e.path)
 		return false
 	}
 	return true

@@ -2,6 +2,9 @@ package interleave
 
 import (
 	"errors"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -80,7 +83,7 @@ func TestALostUpdateIsFound(t *testing.T) {
 		var failure *ScheduleError
 		require.ErrorAs(t, report.Err, &failure)
 		require.ErrorContains(t, failure, "an update was lost")
-		require.ErrorContains(t, failure, "PENSTOCK_SCHEDULE="+failure.Schedule)
+		require.ErrorContains(t, failure, "PENSTOCK_SCHEDULE="+failure.Schedule+" go test -tags interleave -run ")
 		require.Len(t, failure.Steps, 4)
 		require.Contains(t, failure.Steps[0], "interleave.loadAndStore (explore_test.go:")
 		require.NotContains(t, failure.Error(), "when run again")
@@ -106,7 +109,7 @@ func TestASwapLosesNothing(t *testing.T) {
 	}
 }
 
-// TestADeadlockIsFound: two locks in two orders.
+// TestADeadlockIsFound: two locks in two orders, and who waits for which, and where.
 func TestADeadlockIsFound(t *testing.T) {
 	for _, bound := range []int{Exhaustive, plain, 1} {
 		report := Explore(&Program{Name: "two locks", Bound: bound, Provokes: []string{Waits}, Setup: func(r *Run) {
@@ -124,6 +127,14 @@ func TestADeadlockIsFound(t *testing.T) {
 		}})
 		require.ErrorContains(t, report.Err, "deadlock")
 		require.ErrorContains(t, report.Err, "[A B]")
+		var failure *ScheduleError
+		require.ErrorAs(t, report.Err, &failure)
+		require.Len(t, failure.Steps, 4)
+		for g, waits := range failure.Steps[2:] {
+			taken := strings.Fields(failure.Steps[1-g]) // of the other one
+			require.Regexp(t, `^ +`+name(g)+`  waits for +`+taken[3]+` .*TestADeadlockIsFound.*explore_test.go:`, waits)
+		}
+		require.NotContains(t, failure.Error(), "when run again")
 	}
 }
 
@@ -170,9 +181,15 @@ func TestWhatFails(t *testing.T) {
 		want    string
 		program Program
 	}{
-		"endless": {"endless", Program{Setup: setup(func() {
+		"endless": {"endless: 2000 steps", Program{Setup: setup(func() {
 			for {
 				u.Load()
+			}
+		})}},
+		"endless with locks": {"endless: 2000 steps", Program{Setup: setup(func() {
+			own := new(Mutex)
+			for u.Load(); ; own.Unlock() { // asked at odd numbers of steps only
+				own.Lock()
 			}
 		})}},
 		"panic":     {"goroutine A panicked: oh", Program{Setup: setup(func() { u.Load(); panic("oh") })}},
@@ -212,5 +229,19 @@ func TestWhatFails(t *testing.T) {
 			require.ErrorContains(t, report.Err, c.want)
 			require.Nil(t, active.Load())
 		})
+	}
+}
+
+// TestASetupThatDoesNotReturn leaves the next exploration alone: one that panics, and one that ends its
+// goroutine, as a failed require does.
+func TestASetupThatDoesNotReturn(t *testing.T) {
+	for name, leave := range map[string]func(){"panic": func() { panic("oh") }, "exit": runtime.Goexit} {
+		var ended sync.WaitGroup
+		ended.Go(func() {
+			defer func() { _ = recover() }()
+			Explore(&Program{Name: name, Setup: func(*Run) { leave() }})
+		})
+		ended.Wait()
+		require.NoError(t, Explore(counting(plain, 2, swapUntilDone)).Err, name)
 	}
 }

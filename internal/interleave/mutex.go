@@ -45,8 +45,9 @@ func (e *execution) release(m *Mutex) {
 	}
 	e.current.op, e.current.obj = opUnlock, m
 	e.steps++
-	e.scheduler.forced(e, e.current.id)
-	if e.trace.step(e, e.current); e.trace != nil {
-		e.trace.place(e.current)
+	e.scheduler.unlocked(e, e.current.id)
+	if e.trace != nil {
+		e.current.place = where()
 	}
+	e.trace.step(e, e.current)
 }

@@ -124,8 +124,8 @@ func (x *explorer) prefer(e *execution, may set) int {
 	return may.first()
 }
 
-// forced does an unlock, which is no choice.
-func (x *explorer) forced(e *execution, g int) {
+// unlocked commits an unlock: a node of the search like any other, but with nobody else to choose.
+func (x *explorer) unlocked(e *execution, g int) {
 	if x.pruned {
 		return
 	}

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// told is the scheduler that follows a schedule. What it does not say is up to the goroutine that is at it.
-type told struct {
+// replayer is the scheduler that follows a schedule. Where that has ended, whoever did the last step goes on.
+type replayer struct {
 	path []int8
 	at   int
 }
 
-func (s *told) choose(e *execution, enabled set) (g int, ok bool) {
+func (s *replayer) choose(e *execution, enabled set) (g int, ok bool) {
 	if s.at == len(s.path) {
 		if e.last >= 0 && enabled.has(e.last) {
 			return e.last, true
@@ -27,32 +27,33 @@ func (s *told) choose(e *execution, enabled set) (g int, ok bool) {
 	return g, true
 }
 
-func (s *told) forced(*execution, int) {}
+// unlocked does nothing: a schedule is of choices.
+func (s *replayer) unlocked(*execution, int) {}
 
-// tell runs the schedule that failed once more and returns its story.
-func (x *explorer) tell(failure error, path []int8) error {
+// explain runs the schedule that failed once more and returns the failure with its steps.
+func (x *explorer) explain(failure error, path []int8) error {
 	x.goroutines = nil // some of them may be stuck half way
-	steps, again := x.story(path)
+	steps, again := x.steps(path)
 	if again == nil {
 		again = fmt.Errorf("the schedule did not fail when it was run again (%w)", ErrProgram)
 	}
 	return &ScheduleError{Program: x.program.Name, Schedule: schedule(path), Steps: steps, Err: failure, again: again}
 }
 
-// replay runs the schedule in text and tells its story, whether or not it fails.
+// replay runs the schedule in text and returns its steps, whether or not it fails.
 func (x *explorer) replay(text string) error {
 	path, err := parseSchedule(text)
 	if err != nil {
 		return err
 	}
-	lines, failure := x.story(path)
-	return &ScheduleError{Program: x.program.Name, Schedule: text, Steps: lines, Err: failure, again: failure}
+	steps, failure := x.steps(path)
+	return &ScheduleError{Program: x.program.Name, Schedule: text, Steps: steps, Err: failure, again: failure}
 }
 
-// story runs a schedule and returns its steps.
-func (x *explorer) story(path []int8) (lines []string, failure error) {
+// steps runs a schedule and returns a line for each of its steps.
+func (x *explorer) steps(path []int8) (lines []string, failure error) {
 	t := newTrace()
-	r, err := x.begin(&told{path: path}, t)
+	r, err := x.begin(&replayer{path: path}, t)
 	if err != nil {
 		return nil, err
 	}
@@ -63,21 +64,22 @@ func (x *explorer) story(path []int8) (lines []string, failure error) {
 	if e.failure == nil {
 		e.failure = r.finish()
 	}
-	return t.story(), e.failure
+	return t.steps(), e.failure
 }
 
 // ScheduleError is a schedule under which a program does what it must not, or one that was replayed.
 type ScheduleError struct {
 	Program  string
 	Schedule string
-	// Steps is a line for each step: its number, the goroutine, what it did, and where in the code.
+	// Steps is a line for each step: its number, the goroutine, what it did, and where in the code. After a
+	// deadlock there is a line without a number for each goroutine that waits, with its lock.
 	Steps []string
 	Err   error // what went wrong; nil if nothing did, in a replay
 
 	again error
 }
 
-// Error is the whole story.
+// Error says what went wrong, step by step, and how to run it again.
 func (f *ScheduleError) Error() string {
 	var b strings.Builder
 	outcome := "nothing went wrong"
@@ -91,7 +93,9 @@ func (f *ScheduleError) Error() string {
 	for _, line := range f.Steps {
 		fmt.Fprintf(&b, "%s\n", line)
 	}
-	fmt.Fprintf(&b, "run it again with PENSTOCK_SCHEDULE=%s", f.Schedule)
+	fmt.Fprintf(&b, "run it again, in the folder of the test: PENSTOCK_SCHEDULE=%s "+
+		"go test -tags interleave -run '^<the test that failed>$' . "+
+		"(only that test: the schedule is used for every program of the process)", f.Schedule)
 	return b.String()
 }
 

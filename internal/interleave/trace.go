@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// trace is the story of an execution: who did what, on what, and from where in the code.
+// trace is what was done in an execution: by whom, on what, and from where in the code.
 type trace struct {
 	lines  []string
-	places map[int]string // by line
+	places []string // of the lines, in the code
 	names  map[any]string
 	kinds  map[string]int
 }
 
 func newTrace() *trace {
-	return &trace{places: map[int]string{}, names: map[any]string{}, kinds: map[string]int{}}
+	return &trace{names: map[any]string{}, kinds: map[string]int{}}
 }
 
 // step adds the step that g is about to do.
@@ -25,12 +25,26 @@ func (t *trace) step(e *execution, g *goroutine) {
 	if t == nil {
 		return
 	}
-	t.lines = append(t.lines, fmt.Sprintf("%4d  %s  %-16s %-10s", e.steps, name(g.id), g.op, t.name(g.obj)))
-	g.line = len(t.lines) - 1
+	t.add(g, strconv.Itoa(e.steps), g.op.String())
 }
 
-// place adds to the step of g where it is.
-func (t *trace) place(g *goroutine) { t.places[g.line] = where() }
+// waits adds a line for each of the goroutines in open, which wait for a lock that nobody will give back.
+func (t *trace) waits(e *execution, open set) {
+	if t == nil {
+		return
+	}
+	for _, g := range e.goroutines {
+		if open.has(g.id) {
+			t.add(g, "", "waits for")
+		}
+	}
+}
+
+// add adds a line about what g is at.
+func (t *trace) add(g *goroutine, step, what string) {
+	t.lines = append(t.lines, fmt.Sprintf("%4s  %s  %-16s %-10s", step, name(g.id), what, t.name(g.obj)))
+	t.places = append(t.places, g.place)
+}
 
 // note adds values to the last step.
 func (t *trace) note(values ...any) {
@@ -102,7 +116,7 @@ func parseSchedule(text string) (path []int8, err error) {
 			end++
 		}
 		n, err := strconv.Atoi(rest[1:end])
-		if err != nil || g < 0 || g >= MaxGoroutines || n > mostSteps {
+		if err != nil || g < 0 || g >= MaxGoroutines || n > maxSteps {
 			return nil, fmt.Errorf("%w: schedule %q: use letters of goroutines and numbers of steps, such as A12B3A1", ErrProgram, text)
 		}
 		for range n {
@@ -113,8 +127,8 @@ func parseSchedule(text string) (path []int8, err error) {
 	return path, nil
 }
 
-// story returns the lines, each with its place.
-func (t *trace) story() []string {
+// steps returns the lines, each with its place.
+func (t *trace) steps() []string {
 	lines := make([]string, len(t.lines))
 	for i, line := range t.lines {
 		lines[i] = fmt.Sprintf("%-90s  %s", line, t.places[i])
