@@ -45,6 +45,7 @@ func TestCopiesAreCharged(t *testing.T) {
 		count func(c Counters) uint64
 	}{
 		{"split", roomyUsed, 0, func(t *testing.T, table *Table, _ *int64, law uint32) {
+			t.Helper()
 			h, _ := NewHasher[int]()
 			mustCharge(t, table, h.Key(-1), law, 1)
 		}, func(c Counters) uint64 { return c.Splits }},
