@@ -123,12 +123,8 @@ func (b *Bucket) fit(num, den, maxUnit uint64, maxUnits int64) error {
 // tooLarge says which number is too large, and how far it may go.
 func (b *Bucket) tooLarge(num, den uint64, maxUnits int64) error {
 	if num <= MaxRateUnits && den <= uint64(maxUnits) {
-		why := ""
-		if maxUnits == MaxCapacity {
-			why = " (what is refilled in 36 years)"
-		}
-		return fmt.Errorf("%w: %d tokens per %v with burst %d: at this rate use a burst of at most %d%s",
-			ErrTooLarge, b.tokens, time.Duration(b.per), b.burst, uint64(maxUnits)/den, why)
+		return fmt.Errorf("%w: %d tokens per %v with burst %d: at this rate use a burst of at most %d",
+			ErrTooLarge, b.tokens, time.Duration(b.per), b.burst, uint64(maxUnits)/den)
 	}
 	return fmt.Errorf("%w: %d tokens per %v with burst %d: the nearest rate below it that fits is %.3g %% slower; "+
 		"use a rounder rate or a smaller burst", ErrTooLarge, b.tokens, time.Duration(b.per), b.burst, 100*b.errorRate)
@@ -177,10 +173,9 @@ func (b *Bucket) Owing(debt, now int64) uint64 {
 // owed is Debt without the cut: negative by what has been refilled since the word was as new.
 func (b *Bucket) owed(word uint64, now int64) int64 { return signed(word - b.at(now)<<TagBits) }
 
-// Take charges n >= 1 tokens at now. It is the whole decision: two multiplications, three
-// additions and a subtraction, no division. It computes in words: four times the units, and the tag
-// of a live word as one more, so that from the word to the next one there are a subtraction, a
-// maximum and two additions.
+// Take charges n >= 1 tokens at now. It is the whole decision: two multiplications, which do not wait
+// for the word, and from that to the next one a subtraction, a maximum and two additions; no division.
+// It computes in words: four times the units, and the tag of a live word as one more.
 //
 // The product n*W wraps for an n far above the burst; such an n is refused by n > burst,
 // whatever the product came to, so the order of the two comparisons does not matter.

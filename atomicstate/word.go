@@ -1,7 +1,8 @@
 package atomicstate
 
 const (
-	// TagBits is the width of the tag at the bottom of a word, where sums of states pass by it.
+	// TagBits is the width of the tag, the low bits of a word. Values are added and compared in place,
+	// above it.
 	TagBits = 2
 	// ValueBits is the width of the state above it.
 	ValueBits = 64 - TagBits

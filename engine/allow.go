@@ -19,7 +19,7 @@ import (
 //	6 publish    compare-and-swap; failed: another call made
 //	             progress; 3, 5 and 6 again with the time of 4, a few
 //	             times and while Near holds; refused or lost at it:
-//	             back to 3; moved or superseded: back to 2
+//	             back to 3; moved: on to the copy; superseded: back to 2
 //	7 Decision   by value                                           decision.go
 
 // Allow takes one permit of key, or reports false.

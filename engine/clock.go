@@ -151,7 +151,7 @@ func (t *timeline) settled() int64 {
 			return latest
 		}
 	}
-	return t.exact() // of a limiter whose first time is being given: the call comes before that
+	return t.exact() // while the first time is being given, nothing has been charged at a given time yet
 }
 
 // stopTicking ends the coarse clock, if there is one; from then on the exact one is read.

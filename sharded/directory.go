@@ -31,20 +31,20 @@ func bent(hash uint64) uint64 {
 // to a leaf with a shorter prefix. The array never changes its length; doubling or
 // halving publishes a new directory.
 type directory struct {
-	depth  uint8
-	shift  uint8 // coordinateBits - depth
-	bent   uint8 // the same for twice a coordinate
-	leaves []sched.Pointer[leaf]
+	depth     uint8
+	shift     uint8 // coordinateBits - depth: a coordinate shifted by it is an index of leaves
+	bentShift uint8 // shift + 1: the same for bent, which is twice a coordinate
+	leaves    []sched.Pointer[leaf]
 }
 
 func newDirectory(depth uint8) *directory {
 	shift := coordinateBits - depth
-	return &directory{depth: depth, shift: shift, bent: shift + 1, leaves: make([]sched.Pointer[leaf], 1<<depth)}
+	return &directory{depth: depth, shift: shift, bentShift: shift + 1, leaves: make([]sched.Pointer[leaf], 1<<depth)}
 }
 
 // leafOf returns the leaf for a hash.
 func (d *directory) leafOf(hash uint64) *leaf {
-	return d.leaves[bent(hash)>>(d.bent&63)].Load() // the mask spares the test for a longer shift
+	return d.leaves[bent(hash)>>(d.bentShift&63)].Load() // the mask spares the test for a longer shift
 }
 
 // leafAt returns the leaf that holds a coordinate.

@@ -11,8 +11,9 @@ import (
 // for the protocol.
 //
 // Cost: Find probes a few slots and takes no lock, nor does the compare-and-swap of its
-// caller; Insert locks one leaf, and rebuilds or splits it when it is full. Memory: 12 KiB,
-// then 39 to 44 bytes a key. It is not a general map: it forgets, by the laws' judgement, and
+// caller; Insert locks one leaf, and rebuilds or splits it when it is full. Memory: 12 KiB
+// for up to 127 keys, at most 131 bytes a key at some 3,000, whose leaves are kept three quarters empty for
+// speed, and 39 to 44 bytes a key from 10,000 on. It is not a general map: it forgets, by the laws' judgement, and
 // it tells keys apart by their fingerprints only.
 //
 // Make one with [NewTable]; the zero value is not usable and a Table must not be copied. All
@@ -100,7 +101,7 @@ const (
 	Denied
 	// Full means that the key is new and the cap on keys is reached.
 	Full
-	// Leapt means that time has leapt, and nothing was done: call [Table.CatchUp] with the time
+	// Leapt means that time has leapt, and nothing was done: call [Table.CatchUp] with a time not before the one
 	// returned, then start again.
 	Leapt
 )
