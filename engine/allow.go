@@ -158,6 +158,9 @@ const (
 // otherwise; chargeWord handles all. It exists for speed alone, and returns single values because
 // a struct of mixed sizes is copied through memory in pieces that stall.
 func (c *core) tryWord(r *rule, k sharded.Key, n int64) (word uint64, now int64, ok, done bool) {
+	if c.contended.Load() && c.time.kind.Load() == clockMonotonic {
+		return c.tryContended(r, k, n)
+	}
 	slot, word := c.table.Find(k, r.number) // 2, 3
 	if !atomicstate.IsLive(word) || c.stats != nil {
 		return word, 0, false, false
@@ -185,6 +188,9 @@ func (c *core) tryWord(r *rule, k sharded.Key, n int64) (word uint64, now int64,
 	}
 	if slot.CompareAndSwap(word, next) { // 6
 		return next, now, true, true
+	}
+	if kind == clockMonotonic {
+		c.contended.Store(true)
 	}
 	word, ok = c.tryAgain(r, slot, now, n)
 	return word, now, ok, ok
@@ -214,6 +220,37 @@ func (c *core) tryAgain(r *rule, slot *sched.Uint64, now, n int64) (word uint64,
 // mostTries bounds how often a call tries at one reading of the clock: the second try is the one that
 // is nearly always won.
 const mostTries = 4
+
+// tryContended is tryWord while processors take the words of this limiter from each other. It reads the
+// clock before it loads the word, so that nothing comes between the load, which fetches the word's cache
+// line, and the swap: of two processors on one key each would lose half of its swaps else, and fetch the
+// line twice. As in tryAgain nobody is refused at that time. After a while it lets the next call find out
+// whether there is contention still.
+func (c *core) tryContended(r *rule, k sharded.Key, n int64) (word uint64, now int64, ok, done bool) {
+	now = c.time.exact()
+	if now%calmNanos < calmNanos/calmShare {
+		c.contended.Store(false)
+	}
+	slot, word := c.table.Find(k, r.number)
+	if !atomicstate.IsLive(word) || !c.table.Near(now) {
+		return word, now, false, false
+	}
+	next, ok := r.take(word, now, n)
+	if !ok {
+		return word, now, false, false
+	}
+	if slot.CompareAndSwap(word, next) {
+		return next, now, true, true
+	}
+	word, ok = c.tryAgain(r, slot, now, n)
+	return word, now, ok, ok
+}
+
+// A call in calmShare looks whether there is contention still; calmNanos are some hundred calls.
+const (
+	calmNanos = 1 << 15
+	calmShare = 1 << 8
+)
 
 // chargeWord takes n >= 1 permits of a key that has a live word under r. It reports false if it
 // has none; the word in its place is returned.

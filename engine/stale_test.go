@@ -3,6 +3,7 @@ package engine
 import (
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -49,6 +50,41 @@ func TestAStaleTimeRefusesNobody(t *testing.T) {
 	_, ok = m.tryAgain(r, slot, 20, 1)
 	require.False(t, ok, "the key has another word")
 	require.Equal(t, atomicstate.Superseded, slot.Load())
+}
+
+// TestUnderContention a call decides as it would without: what passes at the clock's reading passes, nobody
+// is refused at a reading from before the word, and a reading too far from the word is not used. It finds
+// out by itself when there is no contention any more.
+func TestUnderContention(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := Must[string](TokenBucket(Every(time.Millisecond), 2))
+		defer m.Close()
+		calm := 0
+		for range 10_000 {
+			m.contended.Store(true)
+			require.True(t, m.Allow("a"))
+			if !m.contended.Load() {
+				calm++
+			}
+			time.Sleep(time.Millisecond - time.Nanosecond)
+			m.contended.Store(true)
+			require.True(t, m.Allow("a"))
+			m.contended.Store(true)
+			require.False(t, m.Allow("a"))
+			require.False(t, m.Take("a", 1).Allowed)
+			time.Sleep(time.Millisecond + time.Nanosecond)
+		}
+		require.InDelta(t, 10_000/calmShare, calm, 20)
+		for _, key := range []string{"new", "b"} {
+			m.contended.Store(true)
+			require.True(t, m.Allow(key))
+		}
+		m.contended.Store(true)
+		time.Sleep(time.Duration(m.table.Horizon()) / 2) // a sweep is due
+		require.True(t, m.Allow("a"))
+		require.True(t, m.Allow("a"))
+		require.False(t, m.Allow("a"))
+	})
 }
 
 // TestSettledBeforeTheFirstGivenTime: between the two steps in which a limiter goes over to times that are
