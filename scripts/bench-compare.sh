@@ -19,7 +19,7 @@ results=bench/results
 # group, suite, benchmarks, benchtime, processors, numbers of keys, rounds x samples in each (see run.sh).
 # One sample is enough of what is the same each time, or is a median already.
 groups='few     compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1,1k,100k 10x1
-many    compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1M,4M     3x4
+many    compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1M,4M     2x5
 calls   own     ^Benchmark(Call|Batch|KeyLength)$           30ms  1,2 -         2x5
 hot     compare ^BenchmarkHot$                            30ms  1,2 -         10x1
 growth  own     ^Benchmark(Insert|Tail)$                  1x    2   -         10x1
@@ -29,7 +29,7 @@ zipf    compare ^BenchmarkZipf(Deny)?$                    30ms  1,2 1k,1M     2x
 latency compare ^BenchmarkLatency$                        100ms 1,2 1k,1M     2x5
 memory  compare ^BenchmarkMemory$                         1x    2   -         1x1
 gc      compare ^BenchmarkGC$                             1x    2   -         1x1
-rivals  compare ^Benchmark(Insert|Tail)$/././=all$/=same$ 1x    2   -         3x1
+rivals  compare ^Benchmark(Insert|Tail)$/././=all$/=same$ 1x    2   -         2x1
 gcload  compare ^BenchmarkGCLoad$                         1x    2   -         1x1
 waiter  compare ^BenchmarkWaiter                          1x    2   -         10x1'
 
