@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/bench"
+	"github.com/penstock-go/penstock/engine"
 )
 
 // gateBatch is how many decisions come before as many of the floor: some tens of
@@ -15,16 +16,20 @@ const gateBatch = 1024
 
 // BenchmarkGate: the rows of the gate (bench/gate). A batch of the call and one of
 // the floor take turns on one goroutine; x-floor is the median over the batches of
-// the ratio of their times, ns/op the median of the call's.
+// the ratio of their times, ns/op the median of the call's. The call coarse is Allow with the
+// coarse clock, its floor reads none.
 func BenchmarkGate(b *testing.B) {
+	run := func(p *bench.Penstock) func(*bench.Keys, int) int { return p.Run }
 	calls := []struct {
 		name string
 		load bench.Load
+		opts []engine.Option
 		loop func(p *bench.Penstock) func(k *bench.Keys, n int) int
 	}{
-		{"allow", bench.AllowLoad, func(p *bench.Penstock) func(*bench.Keys, int) int { return p.Run }},
-		{"deny", bench.DenyLoad, func(p *bench.Penstock) func(*bench.Keys, int) int { return p.Run }},
-		{"take", bench.AllowLoad, func(p *bench.Penstock) func(*bench.Keys, int) int { return takeLoop(p.Engine()) }},
+		{"allow", bench.AllowLoad, nil, run},
+		{"deny", bench.DenyLoad, nil, run},
+		{"take", bench.AllowLoad, nil, func(p *bench.Penstock) func(*bench.Keys, int) int { return takeLoop(p.Engine()) }},
+		{"coarse", bench.AllowLoad, []engine.Option{engine.WithCoarseClock(bench.CoarseTick)}, run},
 	}
 	for _, count := range counts(b) {
 		for _, call := range calls {
@@ -32,7 +37,10 @@ func BenchmarkGate(b *testing.B) {
 			var floor *bench.Floor
 			b.Run(fmt.Sprintf("call=%s/limiter=penstock/keys=%s", call.name, bench.FormatCount(count)), func(b *testing.B) {
 				if p == nil {
-					p, floor = bench.NewPenstock(call.load), bench.NewFloor(count)
+					p, floor = bench.NewPenstock(call.load, call.opts...), bench.NewFloor(count)
+					if call.opts != nil {
+						floor = bench.NewFloorNoClock(count)
+					}
 					p.Fill(bench.NewKeys(count, bench.KeySize, 0), 0, uint64(count))
 					floor.Fill(nil, 0, uint64(count))
 				}

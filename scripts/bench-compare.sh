@@ -7,7 +7,7 @@
 # round in which a row fails leaves nothing; the other groups are run all the
 # same, and the exit code is 1.
 #
-# Settings: FILTER (a regexp of groups: few many calls hot zipf latency growth rivals
+# Settings: FILTER (a regexp of groups: paired few many calls hot zipf latency growth rivals
 # memory gc gcload waiter parts await), ROUNDS (at most so many of a group: for a quick look),
 # PENSTOCK_BENCH_FULL as for the benchmarks. All of it takes an hour and a quarter:
 # after each round it says how long what is left of the group will.
@@ -18,7 +18,8 @@ results=bench/results
 
 # group, suite, benchmarks, benchtime, processors, numbers of keys, rounds x samples in each (see run.sh).
 # One sample is enough of what is the same each time, or is a median already.
-groups='few     compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1,1k,100k 10x1
+groups='paired  own     ^BenchmarkGate$                           200000x 1 1,1k,100k,1M,4M 10x1
+few     compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1,1k,100k 10x1
 many    compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1M,4M     2x5
 calls   own     ^Benchmark(Call|Batch|KeyLength)$           30ms  1,2 -         2x5
 hot     compare ^BenchmarkHot$                            30ms  1,2 -         10x1

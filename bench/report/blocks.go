@@ -70,6 +70,7 @@ func tables() map[string]table {
 		"batch":        {base: "Batch", units: ns, column: "keys", procs: 1, fixed: []samples.Pair{{Key: "answer", Value: "allow"}}},
 		"length-1k":    {base: "KeyLength", units: ns, column: "bytes", procs: 1, fixed: at("1k")},
 		"length-1m":    {base: "KeyLength", units: ns, column: "bytes", procs: 1, fixed: at("1M")},
+		"paired":       {base: "Gate", units: []string{"x-floor"}, column: "keys", procs: 1},
 		"neighbours":   {base: "Neighbours", units: ns, column: "slots", procs: 2},
 	}
 }
