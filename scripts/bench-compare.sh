@@ -20,16 +20,16 @@ results=bench/results
 # One sample is enough of what is the same each time, or is a median already.
 groups='paired  own     ^BenchmarkGate$                           200000x 1 1,1k,100k,1M,4M 10x1
 few     compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1,1k,100k 10x1
-many    compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1M,4M     2x5
-calls   own     ^Benchmark(Call|Batch|KeyLength)$           30ms  1,2 -         2x5
+many    compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1M,4M     1x10
 hot     compare ^BenchmarkHot$                            30ms  1,2 -         10x1
 growth  own     ^Benchmark(Insert|Tail)$                  1x    2   -         10x1
+calls   own     ^Benchmark(Call|Batch|KeyLength)$         30ms  1,2 -         2x5
 await   own     ^BenchmarkAwait$                          10x   2   -         2x5
 parts   own     ^Benchmark(Parts|Neighbours)$             100ms 1,2 -         2x5
-zipf    compare ^BenchmarkZipf(Deny)?$                    30ms  1,2 1k,1M     2x5
-latency compare ^BenchmarkLatency$                        100ms 1,2 1k,1M     2x5
 memory  compare ^BenchmarkMemory$                         1x    2   -         1x1
 gc      compare ^BenchmarkGC$                             1x    2   -         1x1
+zipf    compare ^BenchmarkZipf(Deny)?$                    30ms  1,2 1M        1x10
+latency compare ^BenchmarkLatency$                        50ms  1,2 1M        1x10
 rivals  compare ^Benchmark(Insert|Tail)$/././=all$/=same$ 1x    2   -         2x1
 gcload  compare ^BenchmarkGCLoad$                         1x    2   -         1x1
 waiter  compare ^BenchmarkWaiter                          1x    2   -         10x1'

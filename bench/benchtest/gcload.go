@@ -38,7 +38,7 @@ func GCLoad(b *testing.B, count int, subjects []bench.Subject) {
 			row.open()
 			row.gcLoad(b)
 		})
-		row.close()
+		row.end(b)
 	}
 }
 

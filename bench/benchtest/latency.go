@@ -19,7 +19,7 @@ func Latency(b *testing.B, load bench.Load, counts []int, subjects []bench.Subje
 				row.open()
 				row.latencies(b)
 			})
-			row.close()
+			row.end(b)
 		}
 	}
 }
