@@ -295,7 +295,7 @@ func (c *core) chargeWord(r *rule, k sharded.Key, n, given int64) (charged, bool
 			c.stats.retry()
 			word = slot.Load()
 		}
-		if !atomicstate.IsLive(word) {
+		if !atomicstate.IsLive(word) && word != atomicstate.Moved { // else on to the copy
 			return charged{rule: r, word: word}, false
 		}
 	}
@@ -331,12 +331,12 @@ func (m *Limiter[K]) insert(p *place[K], r *rule, key K, k sharded.Key, word uin
 		m.table.Await(k)
 		return charged{}, false
 	}
-	outcome, word, now := m.table.Insert(k, r.number, m.time.before(given), n, func(at int64) (int64, bool) {
+	outcome, word, now := m.table.Insert(k, r.number, m.time.sure(given), n, func(at int64) (int64, bool) {
 		return p.evacuate(k, key, at)
 	})
 	switch outcome {
 	case sharded.Leapt:
-		m.table.CatchUp(m.time.sure(given))
+		m.table.CatchUp(max(now, m.time.sure(given)))
 	case sharded.Charged, sharded.Denied:
 		m.sweeper.Kick()
 		return charged{rule: r, word: word, now: now, ok: outcome == sharded.Charged}, true

@@ -77,15 +77,6 @@ func (t *timeline) sure(given int64) int64 {
 	return now
 }
 
-// before returns a time that is not after sure, for calls of the table that read settled themselves:
-// then only a user's clock, or a time given, has to be looked at first.
-func (t *timeline) before(given int64) int64 {
-	if k := t.kind.Load(); given == readClock && (k == clockMonotonic || k == clockCoarse) {
-		return math.MinInt64
-	}
-	return t.sure(given)
-}
-
 // isMonotonic reports whether now is a plain reading of the monotonic clock.
 func (t *timeline) isMonotonic(given int64) bool {
 	return given == readClock && t.kind.Load() == clockMonotonic

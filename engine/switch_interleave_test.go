@@ -51,3 +51,28 @@ func TestInterleaveBatchGive(t *testing.T) {
 		},
 	}.explore(t)
 }
+
+// A new key beside the first time that is given, which is behind the clock: the key is charged at the time at
+// which its call began or later, so nothing has been earned since.
+func TestInterleaveNewKeyGive(t *testing.T) {
+	k, other := at(0, 0), at(1, 0)
+	program{
+		name: "new key, first time given", bound: interleave.Exhaustive, limit: TokenBucket(Every(time.Hour), 2),
+		now:      func(int) int64 { return int64(5 * time.Hour) },
+		provokes: []string{interleave.FailedSwaps},
+		setup: func(s *stage) {
+			s.Go(func() {
+				if !s.m.AllowN(k, 2) {
+					panic("a new key was refused")
+				}
+			})
+			s.Go(func() { s.m.TakeAt(0, other, 1) })
+			s.Check(func() error {
+				if s.m.Allow(k) {
+					return fmt.Errorf("three of two permits passed at one time of the clock")
+				}
+				return s.m.table.Invariants()
+			})
+		},
+	}.explore(t)
+}

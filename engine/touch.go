@@ -68,12 +68,12 @@ func (m *Limiter[K]) know(p *place[K], r *rule, key K, k sharded.Key) bool {
 			m.table.Await(k)
 			continue
 		}
-		outcome, _, _ := m.table.Insert(k, r.number, m.time.before(readClock), 0, func(at int64) (int64, bool) {
+		outcome, _, now := m.table.Insert(k, r.number, m.time.sure(readClock), 0, func(at int64) (int64, bool) {
 			return p.evacuate(k, key, at)
 		})
 		switch outcome {
 		case sharded.Leapt:
-			m.table.CatchUp(m.time.sure(readClock))
+			m.table.CatchUp(max(now, m.time.sure(readClock)))
 		case sharded.Charged, sharded.Denied:
 			m.sweeper.Kick()
 			return true

@@ -115,7 +115,7 @@ func (l *Ledger) Offer(k Key, limit uint32, now, from, n int64) (o Offer, wait i
 		if !atomicstate.IsLive(o.word) {
 			return Offer{}, 0, Missing
 		}
-		if now >= t.sweepDue.Load() {
+		if !t.Near(now) {
 			return Offer{}, 0, SweepFirst
 		}
 		law := t.law(limit)

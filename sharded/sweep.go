@@ -65,7 +65,7 @@ func (t *Table) SweepDue() int64 { return t.sweepDue.Load() }
 // so that every charge is less than a quarter of the horizon ahead of it.
 func (t *Table) Near(now int64) bool {
 	due := t.sweepDue.Load()
-	return now < due && (due == math.MaxInt64 || uint64(due)-uint64(now) <= uint64(t.sweep.horizon.Load()/4))
+	return now < due && uint64(due)-uint64(now) <= uint64(t.sweep.horizon.Load()/4)
 }
 
 // Swept reports whether any sweep was finished; the first call for any key sees to it.

@@ -174,7 +174,6 @@ func (t *Table) timeIn(l *leaf, now int64) (at int64, ready bool) {
 // publishes the result. Charging under the lock means that two alternating limits cannot
 // livelock. The caller holds l's lock and made sure of room.
 func (t *Table) convert(ledger *Ledger, l *leaf, p places, id identity, now, n int64) (Outcome, uint64, int64) {
-	t.epoch.Add(1)
 	other := p.other
 	old := other.word.Swap(atomicstate.Superseded)
 	now, ready := t.timeIn(l, now) // read after the swap: no later charge can be in old
@@ -182,6 +181,7 @@ func (t *Table) convert(ledger *Ledger, l *leaf, p places, id identity, now, n i
 		other.word.Store(old) // nothing was read or published in between: as if it had not been swapped
 		return Leapt, 0, now
 	}
+	t.epoch.Add(1) // after the swap: whatever was charged to the old word was charged before
 	from, law := t.law(limitOf(other.check)), t.law(limitOf(id.check))
 	word, outcome := atomicstate.Convert(from, old, law, now), Denied
 	t.tell(ledger, id.key(), now, law.Usage(word, now).Permits() < from.Usage(old, now).Permits())

@@ -166,7 +166,7 @@ var breaks = []broken{
 	},
 	{
 		"a call is refused at the time of a lost swap", "engine/allow.go",
-		[]piece{{"return word, now, ok, ok\n", "return word, now, ok, true\n"}}, explored("TimePassesAtALostSwap"),
+		[]piece{{"c.contended.Store(true)\n\t}\n\tword, ok = c.tryAgain(r, slot, now, n)\n\treturn word, now, ok, ok\n", "c.contended.Store(true)\n\t}\n\tword, ok = c.tryAgain(r, slot, now, n)\n\treturn word, now, ok, true\n"}}, explored("TimePassesAtALostSwap"),
 	},
 	{
 		"a batch is charged at a time at which its words can not be read", "engine/batch.go",
