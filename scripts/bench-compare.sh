@@ -7,8 +7,8 @@
 # round in which a row fails leaves nothing; the other groups are run all the
 # same, and the exit code is 1.
 #
-# Settings: FILTER (a regexp of groups: paired few many calls hot zipf latency growth rivals
-# memory gc gcload waiter parts await), ROUNDS (at most so many of a group: for a quick look),
+# Settings: FILTER (a regexp of groups: paired few hot many growth await parts most calls memory gc zipf
+# latency rivals gcload waiter), ROUNDS (at most so many of a group: for a quick look),
 # PENSTOCK_BENCH_FULL as for the benchmarks. All of it takes an hour and a quarter:
 # after each round it says how long what is left of the group will.
 set -eu
@@ -19,20 +19,21 @@ results=bench/results
 # group, suite, benchmarks, benchtime, processors, numbers of keys, rounds x samples in each (see run.sh).
 # One sample is enough of what is the same each time, or is a median already.
 groups='paired  own     ^BenchmarkGate$                           200000x 1 1,1k,100k,1M,4M 10x1
-few     compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1,1k,100k 10x1
-many    compare ^Benchmark(Allow|Deny)$                   30ms  1,2 1M,4M     1x10
-hot     compare ^BenchmarkHot$                            30ms  1,2 -         10x1
-growth  own     ^Benchmark(Insert|Tail)$                  1x    2   -         10x1
-calls   own     ^Benchmark(Call|Batch|KeyLength)$         30ms  1,2 -         2x5
-await   own     ^BenchmarkAwait$                          10x   2   -         2x5
-parts   own     ^Benchmark(Parts|Neighbours)$             100ms 1,2 -         2x5
-memory  compare ^BenchmarkMemory$                         1x    2   -         1x1
-gc      compare ^BenchmarkGC$                             1x    2   -         1x1
-zipf    compare ^BenchmarkZipf(Deny)?$                    30ms  1,2 1M        1x10
-latency compare ^BenchmarkLatency$                        50ms  1,2 1M        1x10
-rivals  compare ^Benchmark(Insert|Tail)$/././=all$/=same$ 1x    2   -         2x1
-gcload  compare ^BenchmarkGCLoad$                         1x    2   -         1x1
-waiter  compare ^BenchmarkWaiter                          1x    2   -         10x1'
+few     compare ^Benchmark(Allow|Deny)$                   30ms    1,2 1,1k,100k 10x1
+hot     compare ^BenchmarkHot$                            30ms    1,2 -         10x1
+many    compare ^Benchmark(Allow|Deny)$                   100000x 1,2 1M        1x6
+growth  own     ^Benchmark(Insert|Tail)$                  1x      2   -         10x1
+await   own     ^BenchmarkAwait$                          10x     2   -         2x5
+parts   own     ^Benchmark(Parts|Neighbours)$             100ms   1,2 -         2x5
+most    compare ^Benchmark(Allow|Deny)$                   100000x 1,2 4M        1x6
+calls   own     ^Benchmark(Call|Batch|KeyLength)$         100000x 1,2 -         2x5
+memory  compare ^BenchmarkMemory$                         1x      2   -         1x1
+gc      compare ^BenchmarkGC$                             1x      2   -         1x1
+zipf    compare ^BenchmarkZipf(Deny)?$                    100000x 1,2 1M        1x6
+latency compare ^BenchmarkLatency$                        200000x 1,2 1M        1x6
+rivals  compare ^Benchmark(Insert|Tail)$/././=all$/=same$ 1x      2   -         2x1
+gcload  compare ^BenchmarkGCLoad$                         1x      2   -         1x1
+waiter  compare ^BenchmarkWaiter                          1x      2   -         10x1'
 
 commit=$(git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 case $commit in
