@@ -11,7 +11,9 @@ import (
 func BenchmarkInsert(b *testing.B) { benchtest.Insert(b, full(b), limiters()) }
 
 // BenchmarkTail: latency of takes while another goroutine inserts.
-func BenchmarkTail(b *testing.B) { benchtest.Tail(b, full(b), limiters()) }
+func BenchmarkTail(b *testing.B) {
+	benchtest.Tail(b, full(b), append([]bench.Subject{bench.FloorSubject()}, limiters()...))
+}
 
 // BenchmarkMemory: bytes a key.
 func BenchmarkMemory(b *testing.B) { benchtest.Memory(b, full(b), limiters()) }
