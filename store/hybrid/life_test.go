@@ -302,9 +302,9 @@ func TestInjectedClock(t *testing.T) {
 		h := r.process(perSecond(), hybrid.WithClock(clock))
 		for range 50 {
 			require.True(r, r.take(h).Allowed)
+			synctest.Wait() // what was asked for ahead is here, and not as late as the scheduler likes
 			clock.Advance(2 * time.Millisecond)
 		}
-		synctest.Wait()
 		source := func() store.Source {
 			d, err := h.Peek(r.Context(), "key")
 			require.NoError(r, err)

@@ -64,7 +64,7 @@ func TestStressConservation(t *testing.T) {
 	s := h.Stats()
 	require.LessOrEqual(t, s.Spent, s.Leased)
 	require.NoError(t, h.Close())
-	s = balanced(t, h)
+	s = accounted(t, h)
 	require.Equal(t, leased.Load(), s.Spent)
 	require.Zero(t, s.Held)
 	require.Positive(t, s.Spent)
