@@ -128,7 +128,7 @@ func TestInterleaveAlso(t *testing.T) {
 func TestInterleaveRefund(t *testing.T) {
 	k := at(0, 0)
 	program{
-		name: "take, give back, sweep", bound: interleave.Exhaustive, limit: slow(2),
+		name: "take, give back, sweep", bound: 2, limit: slow(2),
 		provokes: []string{givenBack, interleave.FailedSwaps, drops, awaits, follows, refused},
 		setup: func(s *stage) {
 			s.take(k, 1)
