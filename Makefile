@@ -149,7 +149,7 @@ bench-gate: ## Fail if a call is slower than at BASE, a revision, by ratios to t
 	@$(GO) run ./bench/gate -base '$(BASE)' $(GATEFLAGS)
 
 .PHONY: bench-compare
-bench-compare: ## Measure everything beside other libraries (75 minutes; goes on where it stopped; FILTER=group, ROUNDS=most)
+bench-compare: ## Measure everything beside other libraries (some 90 minutes; goes on where it stopped; FILTER=group, ROUNDS=most)
 	@./scripts/bench-compare.sh
 
 .PHONY: docs-performance

@@ -9,7 +9,7 @@
 #
 # Settings: FILTER (a regexp of groups: paired few hot many growth await parts most calls memory gc zipf
 # latency rivals gcload waiter), ROUNDS (at most so many of a group: for a quick look),
-# PENSTOCK_BENCH_FULL as for the benchmarks. All of it takes an hour and a quarter:
+# PENSTOCK_BENCH_FULL as for the benchmarks. All of it takes an hour and a half, by estimate:
 # after each round it says how long what is left of the group will.
 set -eu
 cd "$(dirname "$0")/.."
