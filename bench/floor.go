@@ -43,6 +43,7 @@ const (
 	floorLeast   floorKind = iota // the clock is read before the line is loaded, and a lost swap is lost
 	floorNoClock                  // the same without the clock
 	floorOrdered                  // the clock is read after the line is loaded, and a lost swap is tried again
+	floorNew                      // filled by calls, each of which meets memory that nobody has touched
 )
 
 // FloorSubject is the floor with its clock read.
@@ -64,6 +65,13 @@ func FloorNoClockSubject() Subject {
 func FloorOrderedSubject() Subject {
 	return Subject{Name: "floor", Clock: "ordered", Bound: true,
 		New: func(count int, _ Load) Limiter { return newFloor(count, floorOrdered) }}
+}
+
+// FloorNewSubject is the floor of new keys: a call for each, on lines whose memory the system has not
+// given yet. It looks for nothing, moves nothing and forgets nothing.
+func FloorNewSubject() Subject {
+	return Subject{Name: "floor", Clock: "exact", Bound: true,
+		New: func(count int, _ Load) Limiter { return newFloor(count, floorNew) }}
 }
 
 // NewFloor returns a floor of count lines (>= 1) that reads its clock.
@@ -149,8 +157,15 @@ func (f *Floor) SwapHot(n int) (won int) {
 	return won
 }
 
-// Fill writes the lines from..to-1 once, so that their pages are there.
-func (f *Floor) Fill(_ *Keys, from, to uint64) {
+// Fill writes the lines from..to-1 once, so that their pages are there. The floor of new keys calls
+// Allow for the keys from..to-1.
+func (f *Floor) Fill(k *Keys, from, to uint64) {
+	if f.kind == floorNew {
+		for i := from; i < to; i++ {
+			f.Allow(k.At(i))
+		}
+		return
+	}
 	for i := from; i < to; i++ {
 		f.lines[i].word.Store(1)
 	}

@@ -8,7 +8,9 @@ import (
 )
 
 // BenchmarkInsert: new keys, one goroutine.
-func BenchmarkInsert(b *testing.B) { benchtest.Insert(b, full(b), limiters()) }
+func BenchmarkInsert(b *testing.B) {
+	benchtest.Insert(b, full(b), append([]bench.Subject{bench.FloorNewSubject()}, limiters()...))
+}
 
 // BenchmarkTail: latency of takes while another goroutine inserts.
 func BenchmarkTail(b *testing.B) {

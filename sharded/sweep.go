@@ -25,7 +25,7 @@ type sweepState struct {
 
 // SweepStep goes on with the background sweep by one leaf, which it rebuilds or merges if
 // that frees enough, and reports whether that was the last one. A leaf with little to forget
-// is only read.
+// is only read, under its lock.
 func (t *Table) SweepStep() (done bool) {
 	s := &t.sweep
 	s.mu.Lock()
@@ -149,20 +149,22 @@ func (p pass) worth(c census) bool {
 }
 
 // sweepLeaf treats the leaf that holds the coordinate at and returns the coordinate after
-// it, or at itself if that leaf was replaced meanwhile.
+// it, or at itself if that leaf was replaced meanwhile. It waits for whoever changes the leaf: a
+// change that began before the sweep must not publish, after it, words of a time that only the last sweep
+// allowed, nor read there what was charged since.
 func (t *Table) sweepLeaf(at uint64, p pass) (next uint64, dropped int) {
 	l := t.dir.Load().leafAt(at)
+	l.mu.Lock()
+	if l.replaced { // its words stand elsewhere by now, and not judged by this sweep
+		l.mu.Unlock()
+		return at, 0
+	}
 	c := t.survey(l, p.base, p.now)
 	if p.worth(c) {
-		l.mu.Lock()
-		if l.replaced { // its words stand elsewhere by now, and not judged by this sweep
-			l.mu.Unlock()
-			return at, 0
-		}
 		dropped = t.rebuild(l, p.base, p.now)
 		c.used -= dropped
-		l.mu.Unlock()
 	}
+	l.mu.Unlock()
 	for merged := l.depth > 0 && c.used <= l.mergeUsed(); merged; {
 		var n int
 		n, merged = t.tryMerge(at, p) // what was merged may have a neighbour that is nearly empty too
