@@ -98,7 +98,8 @@ func (t *timeline) nowSlow(given int64) int64 {
 
 // give switches to times given by callers, from here on never behind one of them, and
 // returns now, moved off the value that means readClock. used tells whether the limiter has
-// decided on its own clock before.
+// decided on its own clock before. Calls that have read that clock and not yet published are not waited
+// for: what they charge may be later than settled by as much as they were stopped.
 func (t *timeline) give(now time.Duration, used bool) int64 {
 	for k := t.kind.Load(); k == clockMonotonic || k == clockCoarse; k = t.kind.Load() { // until it is not: Close changes it too
 		if used {

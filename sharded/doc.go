@@ -66,7 +66,8 @@
 //     takes, handed on to both halves, and void once a word was lowered or superseded.
 //  9. Publish: under one hold of the directory's lock write all entries of the prefix,
 //     doubling if needed; mark the old leaf replaced; take down the post; unlock.
-//  10. Sweep: count what equals new, read only; above a threshold, step 8.
+//  10. Sweep: lock each leaf in turn, so that whoever changed it at an earlier time is done; count what
+//     equals new; above a threshold, step 8.
 //  11. Refund, reset, giving up a promise: lock the leaf, look and swap, beside takes. Exact identity only;
 //     absent or Superseded: nothing is due.
 //
