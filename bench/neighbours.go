@@ -27,7 +27,7 @@ func NewHot(load Load, apart bool) *Hot {
 	h := &Hot{steps: NewSteps(load), keys: make([]sharded.Key, Neighbours)}
 	all := NewKeys(1, KeySize, 0)
 	for found, i := 0, uint64(0); found < Neighbours; i++ {
-		key := h.steps.hasher.Text(all.At(i))
+		key := h.steps.hasher.Key(all.At(i))
 		home := HomeSlot(key)
 		at := home / step
 		if home%step != 0 || at >= Neighbours || h.keys[at] != (sharded.Key{}) {

@@ -42,7 +42,7 @@ func (s *Steps) now() int64 { return int64(time.Since(s.start)) }
 // Fill makes the first decision for the keys from..to-1.
 func (s *Steps) Fill(k *Keys, from, to uint64) {
 	for i := from; i < to; i++ {
-		s.insert(s.hasher.Text(k.At(i)))
+		s.insert(s.hasher.Key(k.At(i)))
 	}
 }
 
@@ -86,7 +86,7 @@ func (s *Steps) makeKey(k *Keys, n int) (sum uint64, done int) {
 
 func (s *Steps) fingerprint(k *Keys, n int) (sum uint64, done int) {
 	for range n {
-		key := s.hasher.Text(k.Next())
+		key := s.hasher.Key(k.Next())
 		sum += key.Hash ^ key.Check
 	}
 	return sum, n
@@ -94,7 +94,7 @@ func (s *Steps) fingerprint(k *Keys, n int) (sum uint64, done int) {
 
 func (s *Steps) find(k *Keys, n int) (sum uint64, done int) {
 	for range n {
-		if word, old := s.table.Find(s.hasher.Text(k.Next()), s.number); word != nil {
+		if word, old := s.table.Find(s.hasher.Key(k.Next()), s.number); word != nil {
 			sum += old
 			done++
 		}
@@ -104,7 +104,7 @@ func (s *Steps) find(k *Keys, n int) (sum uint64, done int) {
 
 func (s *Steps) readClock(k *Keys, n int) (sum uint64, done int) {
 	for range n {
-		if word, old := s.table.Find(s.hasher.Text(k.Next()), s.number); word != nil {
+		if word, old := s.table.Find(s.hasher.Key(k.Next()), s.number); word != nil {
 			sum += old + uint64(s.now())
 			done++
 		}
@@ -114,7 +114,7 @@ func (s *Steps) readClock(k *Keys, n int) (sum uint64, done int) {
 
 func (s *Steps) transition(k *Keys, n int) (sum uint64, done int) {
 	for range n {
-		if word, old := s.table.Find(s.hasher.Text(k.Next()), s.number); word != nil {
+		if word, old := s.table.Find(s.hasher.Key(k.Next()), s.number); word != nil {
 			if next, ok := s.law.Take(old, s.now(), 1); ok {
 				sum += next
 				done++
@@ -126,7 +126,7 @@ func (s *Steps) transition(k *Keys, n int) (sum uint64, done int) {
 
 func (s *Steps) swap(k *Keys, n int) (sum uint64, done int) {
 	for range n {
-		if s.take(s.hasher.Text(k.Next())) {
+		if s.take(s.hasher.Key(k.Next())) {
 			done++
 		}
 	}

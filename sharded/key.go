@@ -151,7 +151,8 @@ func (h *Hasher[K]) Key(key K) Key {
 	p := unsafe.Pointer(&key)
 	switch h.kind {
 	case kindString:
-		return h.Text(*(*string)(p))
+		s := *(*string)(p)
+		return Key{Hash: maphash.String(h.first, s), Check: maphash.String(h.second, s) & checkMask}
 	case kind64:
 		return h.integer(*(*uint64)(p))
 	case kind32:
@@ -185,12 +186,7 @@ func (h *Hasher[K]) structured(key K) Key {
 	return Key{Hash: maphash.Comparable(h.first, key), Check: maphash.Comparable(h.second, key) & checkMask}
 }
 
-// Text returns the fingerprint of a string key.
-func (h *Hasher[K]) Text(s string) Key {
-	return Key{Hash: maphash.String(h.first, s), Check: maphash.String(h.second, s) & checkMask}
-}
-
-// Bytes returns the fingerprint of the string key with these bytes.
+// Bytes returns the fingerprint that [Hasher.Key] gives the string of these bytes.
 func (h *Hasher[K]) Bytes(b []byte) Key {
 	return Key{Hash: maphash.Bytes(h.first, b), Check: maphash.Bytes(h.second, b) & checkMask}
 }
