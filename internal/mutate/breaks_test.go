@@ -33,6 +33,7 @@ func explored(test string) catcher { return catcher{program, "engine", "TestInte
 const (
 	grow      = "sharded/grow.go"
 	table     = "sharded/table.go"
+	insertion = "sharded/insert.go"
 	bucket    = "atomicstate/bucket.go"
 	swapMoved = "word := s.word.Swap(atomicstate.Moved)\n"
 )
@@ -44,15 +45,15 @@ var breaks = []broken{
 		[]piece{{"if slot.CompareAndSwap(word, next) { // 6\n\t\treturn next, now, true, true", "if slot.Store(next); true {\n\t\treturn next, now, true, true"}}, explored("TakeTake"),
 	},
 	{
-		"the lock is taken, and the key not looked up again", table,
+		"the lock is taken, and the key not looked up again", insertion,
 		[]piece{{"p := l.probe(id)\n", "p := l.probe(id)\n\tp.own = nil\n"}}, explored("NewKey"),
 	},
 	{
-		"a new key is charged before the time at which it was forgotten", table,
+		"a new key is charged before the time at which it was forgotten", insertion,
 		[]piece{{"at = max(now, t.clock(), l.floor)", "at = max(now, t.clock())"}}, explored("ClocksApart"),
 	},
 	{
-		"a leaf that was replaced is inserted into", table,
+		"a leaf that was replaced is inserted into", insertion,
 		[]piece{{"if l.replaced {\n\t\tt.counters.staleLeaves.Add(1)\n\t\treturn Retry, 0, 0", "if false {\n\t\treturn Retry, 0, 0"}}, explored("TwoSplitOne"),
 	},
 	{
@@ -95,7 +96,7 @@ var breaks = []broken{
 		[]piece{{"	for {\n\t\ts := t.lookupSlot(k)\n", "	for s := t.lookupSlot(k); ; {\n"}}, explored("PeekSweep"),
 	},
 	{
-		"a limit is superseded by a store", table,
+		"a limit is superseded by a store", insertion,
 		[]piece{{"old := other.word.Swap(atomicstate.Superseded)", "old := other.word.Load()\n\tother.word.Store(atomicstate.Superseded)"}}, explored("LimitForthAndBack"),
 	},
 	{
@@ -103,7 +104,7 @@ var breaks = []broken{
 		[]piece{{"min(MaxDebt, scaleUp(", "min(b.capacity, scaleUp("}}, explored("LimitForthAndBack"),
 	},
 	{
-		"a limit is superseded in a leaf without room for the next", table,
+		"a limit is superseded in a leaf without room for the next", insertion,
 		[]piece{{"if p.own == nil && int(l.used) >= roomAt(l.depth) {", "if p.own == nil && int(l.used) >= roomAt(l.depth) && p.other == nil {"}}, explored("LimitInAFullLeaf"),
 	},
 	{
@@ -149,7 +150,7 @@ var breaks = []broken{
 		}, explored("ReserveReset"),
 	},
 	{
-		"the cap on keys is looked at, and then counted", table,
+		"the cap on keys is looked at, and then counted", insertion,
 		[]piece{{"if t.keys.CompareAndSwap(n, n+1) {\n\t\t\treturn true\n\t\t}", "t.keys.Add(1)\n\t\treturn true"}}, explored("CapOfTwoLeaves"),
 	},
 	{
