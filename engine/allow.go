@@ -134,9 +134,9 @@ func (m *Limiter[K]) takeAnyhow(r *rule, key K, n, given int64) (d Decision) {
 	return d
 }
 
-// charged is what a call came to: the word and the time on which it was decided, and where the
+// result is what a call came to: the word and the time on which it was decided, and where the
 // permits were taken.
-type charged struct {
+type result struct {
 	rule *rule
 	word uint64
 	now  int64
@@ -254,7 +254,7 @@ const (
 
 // chargeWord takes n >= 1 permits of a key that has a live word under r. It reports false if it
 // has none; the word in its place is returned.
-func (c *core) chargeWord(r *rule, k sharded.Key, n, given int64) (charged, bool) {
+func (c *core) chargeWord(r *rule, k sharded.Key, n, given int64) (result, bool) {
 	for {
 		slot, word := c.table.Find(k, r.number) // 2, 3
 		if word == atomicstate.Moved {
@@ -287,22 +287,22 @@ func (c *core) chargeWord(r *rule, k sharded.Key, n, given int64) (charged, bool
 					word = seen
 					continue
 				}
-				return charged{rule: r, word: word, now: now}, true
+				return result{rule: r, word: word, now: now}, true
 			}
 			if slot.CompareAndSwap(word, next) { // 6
-				return charged{rule: r, word: next, now: now, ok: true}, true
+				return result{rule: r, word: next, now: now, ok: true}, true
 			}
 			c.stats.retry()
 			word = slot.Load()
 		}
 		if !atomicstate.IsLive(word) && word != atomicstate.Moved { // else on to the copy
-			return charged{rule: r, word: word}, false
+			return result{rule: r, word: word}, false
 		}
 	}
 }
 
 // charge takes n >= 1 permits of a key, known or not.
-func (m *Limiter[K]) charge(p *place[K], r *rule, key K, k sharded.Key, n, given int64) charged {
+func (m *Limiter[K]) charge(p *place[K], r *rule, key K, k sharded.Key, n, given int64) result {
 	out, done := m.chargeWord(r, k, n, given)
 	if !done {
 		out = m.chargeMissing(p, r, key, k, out.word, n, given)
@@ -311,7 +311,7 @@ func (m *Limiter[K]) charge(p *place[K], r *rule, key K, k sharded.Key, n, given
 }
 
 // chargeMissing is step 2 for a key without a live word: word stands in its place, if anything.
-func (m *Limiter[K]) chargeMissing(p *place[K], r *rule, key K, k sharded.Key, word uint64, n, given int64) charged {
+func (m *Limiter[K]) chargeMissing(p *place[K], r *rule, key K, k sharded.Key, word uint64, n, given int64) result {
 	for {
 		out, done := m.insert(p, r, key, k, word, n, given)
 		if done {
@@ -326,10 +326,10 @@ func (m *Limiter[K]) chargeMissing(p *place[K], r *rule, key K, k sharded.Key, w
 
 // insert makes a word for a key that has none under r; it reports false if the call is to start
 // again.
-func (m *Limiter[K]) insert(p *place[K], r *rule, key K, k sharded.Key, word uint64, n, given int64) (charged, bool) {
+func (m *Limiter[K]) insert(p *place[K], r *rule, key K, k sharded.Key, word uint64, n, given int64) (result, bool) {
 	if word == atomicstate.Moved {
 		m.table.Await(k)
-		return charged{}, false
+		return result{}, false
 	}
 	outcome, word, now := m.table.Insert(k, r.number, m.time.sure(given), n, func(at int64) (int64, bool) {
 		return p.evacuate(k, key, at)
@@ -339,9 +339,9 @@ func (m *Limiter[K]) insert(p *place[K], r *rule, key K, k sharded.Key, word uin
 		m.table.CatchUp(max(now, m.time.sure(given)))
 	case sharded.Charged, sharded.Denied:
 		m.sweeper.Kick()
-		return charged{rule: r, word: word, now: now, ok: outcome == sharded.Charged}, true
+		return result{rule: r, word: word, now: now, ok: outcome == sharded.Charged}, true
 	case sharded.Full:
-		return m.chargeBeyondCap(p, r, key, k, charged{rule: r, word: word, now: now}, n, given), true
+		return m.chargeBeyondCap(p, r, key, k, result{rule: r, word: word, now: now}, n, given), true
 	}
-	return charged{}, false
+	return result{}, false
 }
