@@ -21,7 +21,7 @@ func (m *Limiter[K]) chargeBeyondCap(p *place[K], r *rule, key K, k sharded.Key,
 		return out
 	case m.policy == CapShared && !k.IsOverflow():
 		m.capped.shared.Add(1)
-		shared := sharded.Overflow.WithRule(p.index)
+		shared := sharded.Overflow.WithIndex(p.index)
 		out = m.charge(p, r, key, shared, n, given)
 		out.from = fromOverflow
 		return out

@@ -188,7 +188,7 @@ func (m *Limiter[K]) Reset(key K) {
 }
 
 func (m *Limiter[K]) resetAt(p *place[K], key K) {
-	k := m.hasher.Key(key).WithRule(p.index)
+	k := m.hasher.Key(key).WithIndex(p.index)
 	if p.logs.Load() == nil && (m.table.Reset(k) || p.logs.Load() == nil) {
 		return
 	}
