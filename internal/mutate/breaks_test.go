@@ -41,7 +41,7 @@ const (
 // breaks are what did not hold, once, in the core or in a model of it.
 var breaks = []broken{
 	{
-		"a charge is stored, not compared and swapped", "engine/allow.go",
+		"a charge is stored, not compared and swapped", "engine/try.go",
 		[]piece{{"if slot.CompareAndSwap(word, next) { // 6\n\t\treturn next, now, true, true", "if slot.Store(next); true {\n\t\treturn next, now, true, true"}}, explored("TakeTake"),
 	},
 	{
@@ -112,7 +112,7 @@ var breaks = []broken{
 		[]piece{{"if word == atomicstate.Empty {\n\t\t\tp.free = s\n", "if word == atomicstate.Empty || word == atomicstate.Superseded && s.hash != id.hash {\n\t\t\tp.free = s\n"}}, explored("SupersededSlot"),
 	},
 	{
-		"a superseded slot becomes live by anybody's swap", "engine/allow.go",
+		"a superseded slot becomes live by anybody's swap", "engine/charge.go",
 		[]piece{{"for atomicstate.IsLive(word) {\n\t\t\tvar now", "for atomicstate.IsLive(word) || word == atomicstate.Superseded {\n\t\t\tvar now"}}, explored("TwoLimits"),
 	},
 	{
@@ -162,12 +162,12 @@ var breaks = []broken{
 		[]piece{{"if g := p.logs.Load(); g != nil && !k.IsOverflow() {\n\t\treturn g.Evacuate(key, now)", "if g := p.logs.Load(); g != nil && !k.IsOverflow() {\n\t\treturn 0, false"}}, explored("LogMoves"),
 	},
 	{
-		"a lost swap is tried again at a time at which the word can not be read", "engine/allow.go",
+		"a lost swap is tried again at a time at which the word can not be read", "engine/try.go",
 		[]piece{{"if !atomicstate.IsLive(word) || !c.table.Near(now) {\n\t\t\treturn word, false", "if !atomicstate.IsLive(word) {\n\t\t\treturn word, false"}}, explored("LeapAtALostSwap"),
 	},
 	{
-		"a call is refused at the time of a lost swap", "engine/allow.go",
-		[]piece{{"c.contended.Store(true)\n\t}\n\tword, ok = c.tryAgain(r, slot, now, n)\n\treturn word, now, ok, ok\n", "c.contended.Store(true)\n\t}\n\tword, ok = c.tryAgain(r, slot, now, n)\n\treturn word, now, ok, true\n"}}, explored("TimePassesAtALostSwap"),
+		"a call is refused at the time of a lost swap", "engine/try.go",
+		[]piece{{"c.contended.Store(true)\n\t}\n\tword, ok = c.tryWordAgain(r, slot, now, n)\n\treturn word, now, ok, ok\n", "c.contended.Store(true)\n\t}\n\tword, ok = c.tryWordAgain(r, slot, now, n)\n\treturn word, now, ok, true\n"}}, explored("TimePassesAtALostSwap"),
 	},
 	{
 		"a batch is charged at a time at which its words can not be read", "engine/batch.go",
