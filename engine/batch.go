@@ -58,7 +58,7 @@ func (m *Limiter[K]) allowBatch(keys []K, out []bool) (allowed int) {
 	now = m.time.exact() // after every word was read
 	for i, key := range keys {
 		if !out[i] && !m.surelyRefused(r, &b, i, now) {
-			out[i] = m.allowWord(r, key, b.keys[i], b.words[i], 1)
+			out[i] = m.chargeAfterTry(r, key, b.keys[i], b.words[i], 1)
 		}
 		if out[i] {
 			allowed++

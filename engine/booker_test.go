@@ -26,7 +26,7 @@ func TestNothingIsChargedByHalf(t *testing.T) {
 	w := &booker[string]{limiter: m, main: m.ruleOf("a"), key: "a", n: 1, patience: patience{time.Hour, time.Hour}, booking: booking{also: make([]claim, 1)}, offers: make([]sharded.Offer, 1)}
 	for i := range 2 {
 		place, _ := m.ruleAt(w.main, i)
-		w.booking.claim(i).key = m.hasher.Key("a").WithRule(place.index)
+		w.booking.claim(i).key = m.hasher.Key("a").WithIndex(place.index)
 	}
 	w.now = m.time.settled()
 	at, out := w.agree()

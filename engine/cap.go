@@ -12,7 +12,7 @@ type capCounters struct {
 
 // chargeBeyondCap decides a call for a new key that found no room; out holds the word of a new
 // key and the time.
-func (m *Limiter[K]) chargeBeyondCap(p *place[K], r *rule, key K, k sharded.Key, out charged, n, given int64) charged {
+func (m *Limiter[K]) chargeBeyondCap(p *place[K], r *rule, key K, k sharded.Key, out result, n, given int64) result {
 	m.sweeper.Hurry() // other leaves may hold what can be forgotten
 	switch {
 	case m.policy == CapAllow:
@@ -21,7 +21,7 @@ func (m *Limiter[K]) chargeBeyondCap(p *place[K], r *rule, key K, k sharded.Key,
 		return out
 	case m.policy == CapShared && !k.IsOverflow():
 		m.capped.shared.Add(1)
-		shared := sharded.Overflow.WithRule(p.index)
+		shared := sharded.Overflow.WithIndex(p.index)
 		out = m.charge(p, r, key, shared, n, given)
 		out.from = fromOverflow
 		return out

@@ -71,7 +71,7 @@ type alsoRule[K comparable] struct {
 // core is what does not depend on the type of the keys.
 type core struct {
 	rule          sched.Pointer[rule] // of the default limit
-	contended     sched.Bool          // a call lost a swap a moment ago, see tryContended
+	contended     sched.Bool          // a call lost a swap a moment ago, see tryWordContended
 	table         *sharded.Table
 	words         *words     // held here so that it lives as long as the limiter: the sweeper holds it weakly
 	stats         *callStats // nil unless asked for
@@ -188,7 +188,7 @@ func (m *Limiter[K]) Reset(key K) {
 }
 
 func (m *Limiter[K]) resetAt(p *place[K], key K) {
-	k := m.hasher.Key(key).WithRule(p.index)
+	k := m.hasher.Key(key).WithIndex(p.index)
 	if p.logs.Load() == nil && (m.table.Reset(k) || p.logs.Load() == nil) {
 		return
 	}

@@ -33,7 +33,7 @@ func (m *Limiter[K]) takeOne(p *place[K], r *rule, key K, n, given int64) (Decis
 		return fixed(r.verdict, n), receipt{rule: r}
 	}
 	epoch := m.table.Epoch()
-	k := m.hasher.Key(key).WithRule(p.index)
+	k := m.hasher.Key(key).WithIndex(p.index)
 	out := m.charge(p, r, key, k, n, given)
 	var d Decision
 	decide(&d, r, out.word, out.now, n, out.ok) // 7
@@ -75,7 +75,7 @@ func fixed(v verdict, n int64) Decision {
 func (m *Limiter[K]) peekOne(p *place[K], r *rule, key K, n, given int64) Decision {
 	switch r.verdict {
 	case byWord:
-		return m.peekWord(p, r, key, m.hasher.Key(key).WithRule(p.index), n, given)
+		return m.peekWord(p, r, key, m.hasher.Key(key).WithIndex(p.index), n, given)
 	case byLog:
 		return m.peekLog(p, r, key, n, given)
 	}
@@ -138,7 +138,7 @@ func (m *Limiter[K]) peekNew(p *place[K], r *rule, key K, k sharded.Key, n, now,
 	}
 	switch m.policy {
 	case CapShared:
-		return m.peekWord(p, r, key, sharded.Overflow.WithRule(p.index), n, given)
+		return m.peekWord(p, r, key, sharded.Overflow.WithIndex(p.index), n, given)
 	case CapDeny:
 		word = emptied(r, word, now)
 	}
@@ -154,9 +154,9 @@ func (m *Limiter[K]) refundOne(p *place[K], key K, n, held int64, rc receipt) bo
 	case rc.rule.verdict == byLog:
 		return m.refundLog(p, key, n, rc)
 	}
-	k := m.hasher.Key(key).WithRule(p.index)
+	k := m.hasher.Key(key).WithIndex(p.index)
 	if rc.from == fromOverflow {
-		k = sharded.Overflow.WithRule(p.index)
+		k = sharded.Overflow.WithIndex(p.index)
 	}
 	return m.table.Refund(k, rc.rule.number, atomicstate.Act{At: rc.at, N: held}, n, rc.epoch)
 }

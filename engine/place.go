@@ -114,7 +114,7 @@ func (g *logs[K]) makeRoom() bool {
 
 // openLog makes the log of a key that has none, with what its word has used, and charges n.
 func (m *Limiter[K]) openLog(p *place[K], g *logs[K], r *rule, key K, n, given int64) (d sharded.LogDecision) {
-	k := m.hasher.Key(key).WithRule(p.index)
+	k := m.hasher.Key(key).WithIndex(p.index)
 	for {
 		now := m.time.sure(given)
 		if now >= m.table.SweepDue() {
@@ -138,7 +138,7 @@ func (m *Limiter[K]) openLog(p *place[K], g *logs[K], r *rule, key K, n, given i
 func (m *Limiter[K]) peekLog(p *place[K], r *rule, key K, n, given int64) Decision {
 	g, limit, now := m.logsAt(p), r.logLimit(), m.time.sure(given)
 	if !g.Has(key) {
-		look := m.lookup(m.hasher.Key(key).WithRule(p.index), given)
+		look := m.lookup(m.hasher.Key(key).WithIndex(p.index), given)
 		if now = look.now; look.known { // not moved yet
 			if used := look.law.Usage(look.word, now).Permits(); used > 0 {
 				return m.logDecision(r, owing(limit, used, n))

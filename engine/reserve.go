@@ -179,7 +179,7 @@ func (m *Limiter[K]) promise(main *rule, key K, n int64, p patience, b *booking)
 	w.offers = make([]sharded.Offer, len(m.also))
 	for i := range 1 + len(m.also) {
 		place, _ := m.ruleAt(main, i)
-		w.booking.claim(i).key = m.hasher.Key(key).WithRule(place.index)
+		w.booking.claim(i).key = m.hasher.Key(key).WithIndex(place.index)
 	}
 	for {
 		m.time.sure(readClock) // the user's clock, outside every lock

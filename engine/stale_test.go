@@ -21,7 +21,7 @@ func TestACallThatWasHeldUp(t *testing.T) {
 		require.True(t, m.TakeAt(0, "a", 1).Allowed) // the table has its first time
 		require.True(t, m.TakeAt(held+time.Millisecond, "a", 1000).Allowed)
 		slot, before := m.table.Find(k, r.number)
-		_, ok := m.tryAgain(r, slot, 0, 1)
+		_, ok := m.tryWordAgain(r, slot, 0, 1)
 		require.False(t, ok, held)
 		require.Equal(t, before, slot.Load(), held)
 	}
@@ -34,20 +34,20 @@ func TestAStaleTimeRefusesNobody(t *testing.T) {
 	r, k := m.rule.Load(), m.hasher.Key("a")
 	require.True(t, m.TakeAt(0, "a", 1).Allowed)
 	slot, _ := m.table.Find(k, r.number)
-	word, ok := m.tryAgain(r, slot, 0, 1)
+	word, ok := m.tryWordAgain(r, slot, 0, 1)
 	require.True(t, ok)
 	require.Equal(t, word, slot.Load())
 	require.Zero(t, m.PeekAt(0, "a").Remaining)
 
 	require.True(t, m.TakeAt(10, "a", 1).Allowed)
-	seen, ok := m.tryAgain(r, slot, 0, 1) // of the 3 until 10 all are taken
+	seen, ok := m.tryWordAgain(r, slot, 0, 1) // of the 3 until 10 all are taken
 	require.False(t, ok)
 	require.Equal(t, seen, slot.Load(), "nothing is written")
 	require.True(t, m.TakeAt(20, "a", 1).Allowed)
 
 	require.NoError(t, m.SetLimit(TokenBucket(Every(time.Hour), 9)))
 	require.False(t, m.TakeAt(20, "a", 9).Allowed)
-	_, ok = m.tryAgain(r, slot, 20, 1)
+	_, ok = m.tryWordAgain(r, slot, 20, 1)
 	require.False(t, ok, "the key has another word")
 	require.Equal(t, atomicstate.Superseded, slot.Load())
 }

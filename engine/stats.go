@@ -54,7 +54,7 @@ func newCallStats() *callStats {
 }
 
 // tally counts a call if calls are counted, and returns what it came to.
-func (c *core) tally(out charged) charged {
+func (c *core) tally(out result) result {
 	if c.stats != nil {
 		c.stats.count(out.ok)
 	}

@@ -18,8 +18,8 @@ func (w *booker[K]) touch() error {
 	if r.verdict == byLog {
 		return w.touchLog(p, r, home)
 	}
-	if !w.crowdedOut(home.WithRule(p.index)) && m.know(p, r, w.key, home.WithRule(p.index)) {
-		w.booking.claim(i).key = home.WithRule(p.index)
+	if !w.crowdedOut(home.WithIndex(p.index)) && m.know(p, r, w.key, home.WithIndex(p.index)) {
+		w.booking.claim(i).key = home.WithIndex(p.index)
 		return nil
 	}
 	m.sweeper.Hurry() // other leaves may hold what can be forgotten
@@ -30,14 +30,14 @@ func (w *booker[K]) touch() error {
 	case CapShared:
 		m.capped.shared.Add(1)
 		home = sharded.Overflow
-		m.know(p, r, w.key, home.WithRule(p.index)) // to which the cap does not apply
+		m.know(p, r, w.key, home.WithIndex(p.index)) // to which the cap does not apply
 	default:
 		m.capped.denied.Add(1)
 		now := m.time.settled()
 		word := emptied(r, r.law.Fresh(now), now)
 		return &WaitError{Err: ErrNoRoom, Asked: w.n, Wait: time.Duration(r.law.Inspect(word, now, w.n).RetryNanos)}
 	}
-	w.booking.claim(i).key = home.WithRule(p.index)
+	w.booking.claim(i).key = home.WithIndex(p.index)
 	return nil
 }
 
@@ -101,6 +101,6 @@ func (w *booker[K]) touchLog(p *place[K], r *rule, home sharded.Key) error {
 	case rc.from == fromOverflow:
 		home = sharded.Overflow
 	}
-	w.booking.claim(i).key = home.WithRule(p.index)
+	w.booking.claim(i).key = home.WithIndex(p.index)
 	return nil
 }

@@ -19,7 +19,7 @@
 //
 //	hash   64 bits  first fingerprint; its upper half, bent so that leaves fill at
 //	                different paces, picks the leaf, its lower half the first slot
-//	check  32 bits  second fingerprint, the rule's number in it
+//	check  32 bits  second fingerprint, with the index of [Key.WithIndex]
 //	limit  32 bits  number of the limit that the word is under
 //	word   64 bits  Empty, live, Moved or Superseded, by its lowest two bits
 //	                (package atomicstate)

@@ -9,7 +9,7 @@ import (
 
 // invariants returns what is wrong with a table at rest, for tests: the directory covers every coordinate,
 // each entry points to the leaf of its prefix, each slot is in its leaf and reachable, at most one live
-// slot a key and rule, nothing can be forgotten before its leaf looks, and the count of keys is right.
+// slot a key and index, nothing can be forgotten before its leaf looks, and the count of keys is right.
 func (t *Table) invariants() error {
 	if err := t.dir.Load().invariants(); err != nil {
 		return err

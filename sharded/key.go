@@ -29,22 +29,22 @@ const (
 	checkExact    = uint64(1) << 32
 	checkOverflow = uint64(2) << 32
 	checkMask     = ^uint64(1<<32 - 1)
-	ruleShift     = 56
-	ruleMask      = uint64(1)<<ruleShift - 1 // all but the rule
+	indexShift    = 56
+	indexMask     = uint64(1)<<indexShift - 1 // all but the index
 )
 
 // Overflow is the key of the bucket that new keys share once the cap on keys is
 // reached. No exact key equals it.
 var Overflow = Key{Check: checkOverflow}
 
-// WithRule returns the key of the rule-th limit of k. Rule 0 is k itself; the rule is
+// WithIndex returns the key of the index-th limit of k. Index 0 is k itself; the index is
 // part of the identity, so a second limit of one key is never taken for a changed one.
-func (k Key) WithRule(rule uint8) Key {
-	k.Check ^= uint64(rule) << ruleShift
+func (k Key) WithIndex(index uint8) Key {
+	k.Check ^= uint64(index) << indexShift
 	return k
 }
 
-// IsOverflow reports whether k is the [Overflow] key, of whatever rule.
+// IsOverflow reports whether k is the [Overflow] key, of whatever index.
 func (k Key) IsOverflow() bool { return k.under(0).isOverflow() }
 
 // under returns the identity of k under the limit with that number.

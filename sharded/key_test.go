@@ -98,21 +98,21 @@ func TestAddrKeys(t *testing.T) {
 	require.NotContains(t, seen, h.Key(netip.Addr{}))
 }
 
-func TestRulesAreDifferentKeys(t *testing.T) {
+func TestIndicesAreDifferentKeys(t *testing.T) {
 	h, _ := NewHasher[int]()
 	seen := map[Key]bool{}
-	for rule := range 256 {
-		k := h.Key(7).WithRule(uint8(rule))
+	for index := range 256 {
+		k := h.Key(7).WithIndex(uint8(index))
 		require.False(t, seen[k])
 		require.Zero(t, k.Check&^checkMask, "the limit's number goes there")
 		seen[k] = true
 	}
-	require.Equal(t, h.Key(7), h.Key(7).WithRule(0))
+	require.Equal(t, h.Key(7), h.Key(7).WithIndex(0))
 }
 
 func TestOverflowIsNoUsersKey(t *testing.T) {
-	for rule := range uint8(4) {
-		require.True(t, Overflow.WithRule(rule).under(9).isOverflow())
+	for index := range uint8(4) {
+		require.True(t, Overflow.WithIndex(index).under(9).isOverflow())
 	}
 	require.False(t, Key{Check: checkExact}.under(0).isOverflow(), "an integer may hash to 0")
 	h, _ := NewHasher[string]()

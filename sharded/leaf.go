@@ -161,9 +161,9 @@ func (l *leaf) put(p places, id identity, word uint64) {
 	p.own.word.Store(word)
 }
 
-// isOverflow reports whether the slot is a shared overflow bucket, of whatever rule.
+// isOverflow reports whether the slot is a shared overflow bucket, of whatever index.
 func (id identity) isOverflow() bool {
-	return id.hash == Overflow.Hash && id.check&ruleMask&checkMask == Overflow.Check
+	return id.hash == Overflow.Hash && id.check&indexMask&checkMask == Overflow.Check
 }
 
 // limitOf is the number of the limit in a slot's check.

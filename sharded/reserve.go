@@ -64,7 +64,7 @@ const (
 	Refused
 )
 
-// Ledger returns the ledger of k, which is that of all its rules, to be locked.
+// Ledger returns the ledger of k, the same for every index of it, to be locked.
 func (t *Table) Ledger(k Key) *Ledger {
 	all := t.ledgers.Load()
 	if all == nil {

@@ -33,6 +33,7 @@ func explored(test string) catcher { return catcher{program, "engine", "TestInte
 const (
 	grow      = "sharded/grow.go"
 	table     = "sharded/table.go"
+	insertion = "sharded/insert.go"
 	bucket    = "atomicstate/bucket.go"
 	swapMoved = "word := s.word.Swap(atomicstate.Moved)\n"
 )
@@ -40,19 +41,19 @@ const (
 // breaks are what did not hold, once, in the core or in a model of it.
 var breaks = []broken{
 	{
-		"a charge is stored, not compared and swapped", "engine/allow.go",
+		"a charge is stored, not compared and swapped", "engine/try.go",
 		[]piece{{"if slot.CompareAndSwap(word, next) { // 6\n\t\treturn next, now, true, true", "if slot.Store(next); true {\n\t\treturn next, now, true, true"}}, explored("TakeTake"),
 	},
 	{
-		"the lock is taken, and the key not looked up again", table,
+		"the lock is taken, and the key not looked up again", insertion,
 		[]piece{{"p := l.probe(id)\n", "p := l.probe(id)\n\tp.own = nil\n"}}, explored("NewKey"),
 	},
 	{
-		"a new key is charged before the time at which it was forgotten", table,
+		"a new key is charged before the time at which it was forgotten", insertion,
 		[]piece{{"at = max(now, t.clock(), l.floor)", "at = max(now, t.clock())"}}, explored("ClocksApart"),
 	},
 	{
-		"a leaf that was replaced is inserted into", table,
+		"a leaf that was replaced is inserted into", insertion,
 		[]piece{{"if l.replaced {\n\t\tt.counters.staleLeaves.Add(1)\n\t\treturn Retry, 0, 0", "if false {\n\t\treturn Retry, 0, 0"}}, explored("TwoSplitOne"),
 	},
 	{
@@ -95,7 +96,7 @@ var breaks = []broken{
 		[]piece{{"	for {\n\t\ts := t.lookupSlot(k)\n", "	for s := t.lookupSlot(k); ; {\n"}}, explored("PeekSweep"),
 	},
 	{
-		"a limit is superseded by a store", table,
+		"a limit is superseded by a store", insertion,
 		[]piece{{"old := other.word.Swap(atomicstate.Superseded)", "old := other.word.Load()\n\tother.word.Store(atomicstate.Superseded)"}}, explored("LimitForthAndBack"),
 	},
 	{
@@ -103,7 +104,7 @@ var breaks = []broken{
 		[]piece{{"min(MaxDebt, scaleUp(", "min(b.capacity, scaleUp("}}, explored("LimitForthAndBack"),
 	},
 	{
-		"a limit is superseded in a leaf without room for the next", table,
+		"a limit is superseded in a leaf without room for the next", insertion,
 		[]piece{{"if p.own == nil && int(l.used) >= roomAt(l.depth) {", "if p.own == nil && int(l.used) >= roomAt(l.depth) && p.other == nil {"}}, explored("LimitInAFullLeaf"),
 	},
 	{
@@ -111,7 +112,7 @@ var breaks = []broken{
 		[]piece{{"if word == atomicstate.Empty {\n\t\t\tp.free = s\n", "if word == atomicstate.Empty || word == atomicstate.Superseded && s.hash != id.hash {\n\t\t\tp.free = s\n"}}, explored("SupersededSlot"),
 	},
 	{
-		"a superseded slot becomes live by anybody's swap", "engine/allow.go",
+		"a superseded slot becomes live by anybody's swap", "engine/charge.go",
 		[]piece{{"for atomicstate.IsLive(word) {\n\t\t\tvar now", "for atomicstate.IsLive(word) || word == atomicstate.Superseded {\n\t\t\tvar now"}}, explored("TwoLimits"),
 	},
 	{
@@ -149,7 +150,7 @@ var breaks = []broken{
 		}, explored("ReserveReset"),
 	},
 	{
-		"the cap on keys is looked at, and then counted", table,
+		"the cap on keys is looked at, and then counted", insertion,
 		[]piece{{"if t.keys.CompareAndSwap(n, n+1) {\n\t\t\treturn true\n\t\t}", "t.keys.Add(1)\n\t\treturn true"}}, explored("CapOfTwoLeaves"),
 	},
 	{
@@ -161,12 +162,12 @@ var breaks = []broken{
 		[]piece{{"if g := p.logs.Load(); g != nil && !k.IsOverflow() {\n\t\treturn g.Evacuate(key, now)", "if g := p.logs.Load(); g != nil && !k.IsOverflow() {\n\t\treturn 0, false"}}, explored("LogMoves"),
 	},
 	{
-		"a lost swap is tried again at a time at which the word can not be read", "engine/allow.go",
+		"a lost swap is tried again at a time at which the word can not be read", "engine/try.go",
 		[]piece{{"if !atomicstate.IsLive(word) || !c.table.Near(now) {\n\t\t\treturn word, false", "if !atomicstate.IsLive(word) {\n\t\t\treturn word, false"}}, explored("LeapAtALostSwap"),
 	},
 	{
-		"a call is refused at the time of a lost swap", "engine/allow.go",
-		[]piece{{"c.contended.Store(true)\n\t}\n\tword, ok = c.tryAgain(r, slot, now, n)\n\treturn word, now, ok, ok\n", "c.contended.Store(true)\n\t}\n\tword, ok = c.tryAgain(r, slot, now, n)\n\treturn word, now, ok, true\n"}}, explored("TimePassesAtALostSwap"),
+		"a call is refused at the time of a lost swap", "engine/try.go",
+		[]piece{{"c.contended.Store(true)\n\t}\n\tword, ok = c.tryWordAgain(r, slot, now, n)\n\treturn word, now, ok, ok\n", "c.contended.Store(true)\n\t}\n\tword, ok = c.tryWordAgain(r, slot, now, n)\n\treturn word, now, ok, true\n"}}, explored("TimePassesAtALostSwap"),
 	},
 	{
 		"a batch is charged at a time at which its words can not be read", "engine/batch.go",
