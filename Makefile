@@ -25,7 +25,7 @@ GATEFLAGS  ?=
 FILTER     ?=
 ROUNDS     ?=
 
-export GO FILTER ROUNDS FUZZTIME STRESSTIME BENCH COUNT BENCHTIME BENCHFLAGS
+export GO CONCURRENT FILTER ROUNDS FUZZTIME STRESSTIME BENCH COUNT BENCHTIME BENCHFLAGS
 export GOWORK := off
 
 BIN           := $(CURDIR)/bin
@@ -56,6 +56,13 @@ test: ## Run the tests of every module
 .PHONY: race
 race: ## Run the tests of every module under the race detector (TESTFLAGS=-short: fewer random steps)
 	@$(EACH) '$(GO) test -race $(TESTFLAGS) ./...'
+
+# What starts goroutines, by itself or in its tests. No other package has anybody to race with.
+CONCURRENT := ^[[:space:]]+go [a-z]|\.Go\(|\.Parallel\(|^[^"]*\.AfterFunc\(
+
+.PHONY: race-short
+race-short: ## The part of race that a merge has to pass: packages that start goroutines, with fewer random steps
+	@$(EACH) '$(CURDIR)/scripts/packages-with.sh "$$CONCURRENT" $(GO) test -race -short -vet=off'
 
 .PHONY: examples
 examples: ## Run the examples of every module
@@ -88,11 +95,15 @@ fuzz: ## Run every fuzz target for FUZZTIME; FUZZREPORT=file adds a row for each
 .PHONY: stress
 stress: ## Run every stress test under the race detector for STRESSTIME
 	@PENSTOCK_STRESS=$(STRESSTIME) $(EACH) \
-	  '$(GO) test -race -run Stress -count=1 -p 1 -timeout 2h ./...'
+	  '$(CURDIR)/scripts/packages-with.sh "^func Test.*Stress" $(GO) test -race -vet=off -run Stress -count=1 -p 1 -timeout 2h'
 
 .PHONY: interleave
 interleave: ## Run the core's small concurrent programs under every order of their steps
 	@./scripts/interleave.sh $(PROGRAMS)
+
+.PHONY: interleave-short
+interleave-short: ## The same with two preemptions at most in the longest programs, which a merge has to pass
+	@LEAST=300000 FLAGS=-test.short ./scripts/interleave.sh
 
 .PHONY: mutate
 mutate: ## Break the core on purpose, see each break caught, and write docs/mutations.md (minutes)
@@ -125,10 +136,10 @@ portable: ## Build and vet every module for 386, arm64 and s390x, and run the te
 	GOGC=1 $(GO) test -count=1 $(CORE)
 
 .PHONY: portable-short
-portable-short: ## The part of portable that a merge has to pass, on the root module
-	@VETTED=386 ./scripts/portable.sh
-	GOARCH=386 CGO_ENABLED=0 $(GO) test -short ./atomicstate ./sharded ./evict ./engine ./fuzz
-	GOMAXPROCS=1 GOGC=1 $(GO) test -short -count=1 ./atomicstate ./evict ./engine
+portable-short: ## The part of portable that a merge has to pass: the core, fewer random steps
+	@VETTED=386 PACKAGES='$(CORE)' ./scripts/portable.sh
+	GOARCH=386 CGO_ENABLED=0 $(GO) test -vet=off -short ./atomicstate ./sharded ./evict ./engine ./fuzz
+	GOMAXPROCS=1 GOGC=1 $(GO) test -vet=off -short -count=1 ./atomicstate ./evict ./engine
 
 .PHONY: vuln
 vuln: $(GOVULNCHECK) ## Look up known vulnerabilities (needs the vulnerability database)

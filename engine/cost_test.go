@@ -66,6 +66,9 @@ func noAllocs[K comparable](t *testing.T, key K) {
 
 // TestNewKeysHardlyAllocate: a leaf for some hundreds of keys is all there is.
 func TestNewKeysHardlyAllocate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("counts what the whole process allocates, the longer the more of others")
+	}
 	l := engine.Must[int](engine.TokenBucket(engine.PerHour(1), 10))
 	const keys = 200_000
 	next := 0

@@ -38,6 +38,7 @@ const (
 type program struct {
 	name     string
 	bound    int // on preemptions
+	short    int // the same with -short, of the longest programs, which `make interleave` runs whole; 0: the same
 	limit    Limit
 	options  []Option
 	now      func(g int) int64 // nil: time stands still at 0
@@ -58,6 +59,9 @@ type stage struct {
 // explore runs a program, and reports.
 func (p program) explore(t *testing.T) {
 	t.Helper()
+	if testing.Short() && p.short > 0 {
+		p.bound = p.short
+	}
 	report := interleave.Explore(&interleave.Program{
 		Name: p.name, Bound: p.bound, Provokes: p.provokes,
 		Setup: func(r *interleave.Run) {

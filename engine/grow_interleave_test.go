@@ -70,7 +70,7 @@ func twoSplits(name string, provokes []string, taken ...int) program {
 func TestInterleaveTakeMerge(t *testing.T) {
 	now := int64(0)
 	program{
-		name: "take, merge", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 2),
+		name: "take, merge", bound: interleave.Exhaustive, short: 2, limit: TokenBucket(Every(10), 2),
 		now:      func(int) int64 { return now },
 		provokes: []string{merges, drops, awaits, follows, inserts, staleLeaves},
 		setup: func(s *stage) {

@@ -65,7 +65,11 @@ func TestTraces(t *testing.T) {
 // TestTakeAtEqualsOracle over random calls on several keys, a clock that steps back and leaps
 // by centuries, sweeps and resets in between; every field of the decision.
 func TestTakeAtEqualsOracle(t *testing.T) {
-	for seed := range uint64(40) {
+	seeds := uint64(40)
+	if testing.Short() {
+		seeds = 10
+	}
+	for seed := range seeds {
 		rnd := rand.New(rand.NewPCG(seed, 3))
 		tokens, per, burst := 1+rnd.Int64N(1000), time.Duration(1+rnd.Int64N(int64(time.Minute))), 1+rnd.Int64N(50)
 		l := engine.Must[int](engine.TokenBucket(engine.Rate{Tokens: tokens, Per: per}, burst))

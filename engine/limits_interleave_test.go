@@ -36,7 +36,7 @@ func TestInterleaveLimitAndSweep(t *testing.T) {
 	k, idle := at(0, 0), at(0, 1)
 	now := int64(0)
 	program{
-		name: "limit, take, sweep", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 2),
+		name: "limit, take, sweep", bound: interleave.Exhaustive, short: 2, limit: TokenBucket(Every(10), 2),
 		now:      func(int) int64 { return now },
 		provokes: []string{conversions, awaits, follows, drops, interleave.Waits, refused, interleave.FailedSwaps},
 		setup: func(s *stage) {

@@ -49,7 +49,11 @@ func jointly(models []oracle.Model, now, n int64) (allowed bool, retry int64) {
 
 // TestAlsoEqualsOracles: several random limits on a key are their models, all or nothing.
 func TestAlsoEqualsOracles(t *testing.T) {
-	for seed := range uint64(400) {
+	seeds := uint64(400)
+	if testing.Short() {
+		seeds = 80
+	}
+	for seed := range seeds {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		limits, models := make([]engine.Limit, 1+rnd.IntN(4)), []oracle.Model{}
 		for i := range limits {

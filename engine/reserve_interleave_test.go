@@ -97,7 +97,7 @@ func TestInterleaveReserveSweep(t *testing.T) {
 	k := at(0, 0)
 	now := int64(0)
 	program{
-		name: "reserve, cancel, take, sweep", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 2),
+		name: "reserve, cancel, take, sweep", bound: interleave.Exhaustive, short: 2, limit: TokenBucket(Every(10), 2),
 		now:      func(int) int64 { return now },
 		provokes: []string{promised, givenBack, interleave.FailedSwaps, interleave.Waits, drops, awaits, follows},
 		setup: func(s *stage) {

@@ -63,7 +63,7 @@ func TestInterleaveTakeSweep(t *testing.T) {
 	k := at(0, 0)
 	now := int64(0)
 	program{
-		name: "take, sweep", bound: interleave.Exhaustive, limit: TokenBucket(Every(10), 2),
+		name: "take, sweep", bound: interleave.Exhaustive, short: 2, limit: TokenBucket(Every(10), 2),
 		now:      func(int) int64 { return now },
 		provokes: []string{drops, inserts, awaits, follows, interleave.FailedSwaps, refused},
 		setup: func(s *stage) {
@@ -166,7 +166,7 @@ func timePasses(name string, bound int) program {
 	k := at(0, 0)
 	var now interleave.Int64
 	return program{
-		name: name, bound: bound, limit: TokenBucket(Every(10), 1),
+		name: name, bound: bound, short: 2, limit: TokenBucket(Every(10), 1),
 		now:      func(int) int64 { return now.Load() },
 		provokes: []string{drops, inserts, interleave.FailedSwaps},
 		setup: func(s *stage) {

@@ -8,7 +8,7 @@ time=${FUZZTIME:-30s}
 report=${FUZZREPORT:-}
 
 # `go test -list` prints the targets of a package and then "ok <package> ...".
-listed=$("$go" test -list '^Fuzz' ./...) || { echo "$listed" >&2; exit 1; }
+listed=$("$(dirname "$0")/packages-with.sh" '^func Fuzz' "$go" test -vet=off -list '^Fuzz') || { echo "$listed" >&2; exit 1; }
 targets=$(echo "$listed" | awk '
 	/^Fuzz/ { names[n++] = $1 }
 	/^ok/   { for (i = 0; i < n; i++) print $2 ":" names[i]; n = 0 }')
@@ -29,7 +29,7 @@ trap 'rm -f "$out"' EXIT
 for target in $targets; do
 	package=${target%:*} name=${target##*:} result=passed
 	echo "-- $target for $time"
-	"$go" test -run '^$' -fuzz "^$name\$" -fuzztime "$time" "$package" >"$out" 2>&1 || result=failed
+	"$go" test -vet=off -run '^$' -fuzz "^$name\$" -fuzztime "$time" "$package" >"$out" 2>&1 || result=failed
 	cat "$out"
 	[ $result = passed ] || failed="$failed $name"
 	[ -z "$report" ] || row "${package#github.com/penstock-go/penstock/}" "$name" "$out" $result

@@ -5,7 +5,8 @@
 #   interleave.sh [pattern]
 #
 # The pattern chooses programs by the names of their tests, as for go test -run. Without it the number of
-# schedules in all has to be LEAST or more: a program that lost its conflicts is no proof.
+# schedules in all has to be LEAST or more: a program that lost its conflicts is no proof. FLAGS go to each
+# process (-test.short bounds the longest programs).
 set -eu
 cd "$(dirname "$0")/.."
 go=${GO:-go}
@@ -18,11 +19,12 @@ trap 'rm -rf "$folder"' EXIT
 # An exploration is short-lived garbage: collecting it less often is a third of the time.
 export GOGC=400
 export PENSTOCK_INTERLEAVE="$folder/table"
+export FLAGS="${FLAGS:-}"
 : >"$PENSTOCK_INTERLEAVE"
 
 for package in $(find . -name '*_interleave_test.go' | sed 's,/[^/]*$,,' | sort -u); do
 	binary=$folder/$(echo "$package" | tr -c 'a-z\n' '_').test
-	"$go" test -c -tags interleave -o "$binary" "$package"
+	"$go" test -c -vet=off -tags interleave -o "$binary" "$package"
 	(cd "$package" && "$binary" -test.list '^TestInterleave') | sed "s,^,$package $binary ,"
 done >"$folder/all"
 awk -v pattern="$pattern" '$3 ~ pattern' "$folder/all" >"$folder/programs"
@@ -35,7 +37,7 @@ fi
 # A process that fails says why; the table is printed all the same.
 failed=0
 xargs -P "$(getconf _NPROCESSORS_ONLN)" -L 1 sh -c '
-	cd "$1" && out=$("$2" -test.timeout 30m -test.run "^$3\$" 2>&1) || { echo "$out" >&2; exit 1; }
+	cd "$1" && out=$("$2" $FLAGS -test.timeout 30m -test.run "^$3\$" 2>&1) || { echo "$out" >&2; exit 1; }
 ' run <"$folder/programs" || failed=1
 
 awk -F '\t' -v least="$least" -v all="$pattern" '

@@ -68,7 +68,11 @@ func mustCharge(t *testing.T, table *Table, k Key, limit uint32, n int64) {
 // sweeps, a clock that moves by fits and starts. Decisions must agree, and so must the set of
 // keys once everything that equals new was forgotten.
 func TestTableEqualsMap(t *testing.T) {
-	for seed := range uint64(6) {
+	seeds := uint64(6)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		rnd := rand.New(rand.NewPCG(seed, 77))
 		now := rnd.Int64() >> 2
 		table := NewTable(func() int64 { return now }, 0)

@@ -107,7 +107,7 @@ func class(log [2 * randomObjects][]string) string {
 func TestReductionMissesNothing(t *testing.T) {
 	programs := 300
 	if testing.Short() {
-		programs = 100
+		programs = 30
 	}
 	rnd := rand.New(rand.NewPCG(7, 11))
 	plainRuns, reducedRuns, prunedRuns := uint64(0), uint64(0), uint64(0)

@@ -61,15 +61,12 @@ func goTool(env []string, args ...string) (string, error) {
 // TestBreaksApply: the text of each is there, and what comes of it compiles.
 func TestBreaksApply(t *testing.T) {
 	require.GreaterOrEqual(t, len(breaks), 15)
+	c := newChecker(t)
 	for _, b := range breaks {
 		t.Run(b.what, func(t *testing.T) {
-			_, err := b.text()
+			text, err := b.text()
 			require.NoError(t, err)
-			if testing.Short() {
-				t.Skip("compiles")
-			}
-			out, err := goTool(nil, "build", "-overlay", b.overlay(t), "./"+filepath.Dir(b.file))
-			require.NoError(t, err, out)
+			require.NoError(t, c.check(&b, text))
 		})
 	}
 }

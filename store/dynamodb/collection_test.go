@@ -107,6 +107,9 @@ func (g *garbage) collect(t *testing.T, key string, now time.Duration) {
 // TestCollectedAndKeptDecideAlike: random calls on two tables, of which one loses each item at the first moment at
 // which DynamoDB may collect it, and the other keeps all. They decide alike.
 func TestCollectedAndKeptDecideAlike(t *testing.T) {
+	if testing.Short() {
+		t.Skip("calls come one after the other, and many")
+	}
 	limits := []engine.Limit{
 		engine.TokenBucket(engine.PerMinute(10), 20), engine.TokenBucket(engine.Rate{Tokens: 0, Per: time.Hour}, 30),
 		engine.GCRA(engine.PerHour(1), 3), engine.LeakyQueue(engine.PerMinute(3), 9),

@@ -43,6 +43,9 @@ var foreign = map[string]map[string]types.AttributeValue{
 // TestForeignItems: an item that holds what cannot be read blocks nobody: the key equals a new one, the next charge
 // writes over it, and then it can be collected; several processes that find it charge it once each.
 func TestForeignItems(t *testing.T) {
+	if testing.Short() {
+		t.Skip("calls come one after the other, and many")
+	}
 	limits := []engine.Limit{
 		engine.TokenBucket(engine.PerHour(1), 5), engine.LeakyQueue(engine.PerHour(1), 5),
 		engine.FixedWindow(5, 24*time.Hour), engine.SlidingWindow(5, 24*time.Hour),

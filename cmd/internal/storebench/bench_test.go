@@ -105,6 +105,9 @@ func TestRedisCluster(t *testing.T) {
 }
 
 func TestDynamoDB(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the same callers run on Redis in a fraction of the time")
+	}
 	server := dynamodbtest.Dynalite(t)
 	rep := measure(t, "dynamodb://limits?create=true&endpoint="+url.QueryEscape(server.URL), plenty)
 	sound(t, rep, wayUpdate, wayRead, wayAllow, wayDeny, wayHybrid)

@@ -96,6 +96,9 @@ func TestRedisCluster(t *testing.T) {
 }
 
 func TestDynamoDB(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the same checks run on Redis in a fraction of the time")
+	}
 	for name, start := range map[string]func(testing.TB) *dynamodbtest.Server{"minidyn": dynamodbtest.Minidyn, "dynalite": dynamodbtest.Dynalite} {
 		t.Run(name, func(t *testing.T) {
 			server := start(t)
