@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/penstock-go/penstock/engine"
+	"github.com/penstock-go/penstock/internal/servertest"
 	"github.com/penstock-go/penstock/store"
-	"github.com/penstock-go/penstock/store/redis/internal/redistest"
 )
 
 // kind is a limit of some kind, and how long at least a key of it lives after one call on a new key.
@@ -43,7 +43,7 @@ func kinds() map[string]kind {
 const lateness = 5 * time.Millisecond
 
 // serverTime returns the time of a server, in microseconds.
-func serverTime(t *testing.T, s *redistest.Server) time.Duration {
+func serverTime(t *testing.T, s *servertest.Redis) time.Duration {
 	t.Helper()
 	micros := s.Integer(t, "EVAL", "local t = redis.call('TIME') return t[1] * 1000000 + t[2]", "0")
 	return time.Duration(micros) * time.Microsecond
