@@ -11,6 +11,7 @@ type batch struct {
 	shared   *Shared
 	requests []Request
 	outcomes []Outcome
+	began    time.Time // when the caller called
 
 	ops   []Op
 	of    []int // request of each op
@@ -139,7 +140,7 @@ func (b *batch) again(ctx context.Context, results []Result) {
 func (b *batch) settle(caller context.Context, i int, c charged, err error) {
 	s, r := b.shared, b.requests[i]
 	if err != nil {
-		b.outcomes[i].Decision, b.outcomes[i].Err = s.away(caller, r.Key, r.N, err)
+		b.outcomes[i].Decision, b.outcomes[i].Err = s.away(caller, r.Key, r.N, err, b.began)
 		return
 	}
 	b.outcomes[i].Decision = s.counters.decided(s.answer(c, r.N))

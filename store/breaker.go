@@ -150,7 +150,10 @@ func (g *gate) report(ctx context.Context, opened bool, cause error) {
 	if g.breakers.log == nil {
 		return
 	}
-	attrs := []slog.Attr{slog.String("store", g.breakers.store), slog.String("node", g.node)}
+	attrs := []slog.Attr{slog.String("store", g.breakers.store)}
+	if g.node != "" {
+		attrs = append(attrs, slog.String("node", g.node))
+	}
 	if opened {
 		attrs = append(attrs, slog.Any("error", cause))
 		g.breakers.log.LogAttrs(ctx, slog.LevelWarn, "store: circuit breaker opened: limits follow their policy", attrs...)

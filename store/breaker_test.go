@@ -46,6 +46,14 @@ func TestBreakerOpensOnFailuresInARow(t *testing.T) {
 	require.Contains(t, lines.String(), "store=test node=node-1 error=away")
 }
 
+// TestBreakerOfAStoreWithoutNodes writes none.
+func TestBreakerOfAStoreWithoutNodes(t *testing.T) {
+	g, lines := gateAt(Breaker{Failures: 1})
+	g.node = ""
+	require.True(t, call(g, time.Unix(1_700_000_000, 0), failed))
+	require.Contains(t, lines.String(), "store=test error=away\n")
+}
+
 func TestBreakerOpensOnAShareOfFailures(t *testing.T) {
 	g, _ := gateAt(Breaker{Share: 0.5, MinCalls: 10, Failures: 1000, Window: time.Second})
 	now := time.Unix(1_700_000_000, 0)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // charged is what a charge came to: the word and time on which it was decided, and how much was taken.
@@ -81,7 +82,7 @@ func (s *Shared) TakeBatch(ctx context.Context, requests []Request) []Outcome {
 		s.takeInTurn(ctx, requests, outcomes)
 		return outcomes
 	}
-	b := batch{shared: s, requests: requests, outcomes: outcomes, nodes: map[*gate]*visit{}}
+	b := batch{shared: s, requests: requests, outcomes: outcomes, began: time.Now(), nodes: map[*gate]*visit{}}
 	b.run(ctx)
 	return outcomes
 }
@@ -89,10 +90,14 @@ func (s *Shared) TakeBatch(ctx context.Context, requests []Request) []Outcome {
 // takeInTurn makes the requests of a batch one after the other. If the store takes the caller's time for the first
 // ones it has not answered the others either: they did not come too late.
 func (s *Shared) takeInTurn(ctx context.Context, requests []Request, outcomes []Outcome) {
-	tooLate := begun(ctx) != nil
+	tooLate, began := begun(ctx) != nil, time.Now()
 	for i, r := range requests {
 		o := &outcomes[i]
-		o.Decision, o.Err = s.Take(ctx, r.Key, r.N)
+		if d, ok := s.fixed(r.N); ok {
+			o.Decision = s.counters.decided(d)
+			continue
+		}
+		o.Decision, o.Err = s.take(ctx, r.Key, r.N, began)
 		if !tooLate && errors.Is(o.Err, errNotAsked) && !errors.Is(ctx.Err(), context.Canceled) {
 			o.Decision, o.Err = s.Fallback(r.Key, r.N, o.Err)
 		}

@@ -244,15 +244,55 @@ func TestCallerLeaves(t *testing.T) {
 			require.ErrorIs(t, err, store.ErrUnavailable)
 		}
 		require.Zero(t, t.faulty.Executed(storetest.CallApply)+t.faulty.Executed(storetest.CallGet))
+		_, _, err := l.TakeUpTo(gone, "key", 1, 2)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, store.Stats{Left: 4}, l.Stats())
 		t.faulty.SetBefore(hangs)
 		for range 20 {
 			ctx, cancel := context.WithCancel(t.Context())
-			time.AfterFunc(time.Millisecond, cancel)
+			time.AfterFunc(store.DefaultDeadline-1, cancel)
 			d, err := l.Take(ctx, "key", 1)
 			require.ErrorIs(t, err, context.Canceled)
 			require.False(t, d.Allowed)
 		}
-		require.Zero(t, l.Stats().OpenBreakers)
+		require.Equal(t, store.Stats{Left: 24}, l.Stats())
+	})
+}
+
+// TestCallerHurries: a caller whose own deadline gives the store less than a quarter of its time follows the policy,
+// and the store is not blamed, by its breaker or by the counts; from a quarter on it is.
+func TestCallerHurries(t *testing.T) {
+	bothWays(t, func(t *way) {
+		t.faulty.SetBefore(hangs)
+		l := limiter(t.T, t.faulty, engine.TokenBucket(engine.PerHour(1), 5), store.WithPolicy(store.Open))
+		hurry := func(time time.Duration, take func(context.Context) (store.Decision, error)) {
+			ctx, cancel := context.WithTimeout(t.Context(), time)
+			defer cancel()
+			d, err := take(ctx)
+			require.NoError(t, err)
+			require.Equal(t, store.SourceOpen, d.Source)
+			require.ErrorIs(t, d.Cause, context.DeadlineExceeded)
+		}
+		one := func(ctx context.Context) (store.Decision, error) { return l.Take(ctx, "key", 1) }
+		batch := func(ctx context.Context) (store.Decision, error) {
+			o := l.TakeBatch(ctx, []store.Request{{Key: "key", N: 1}})[0]
+			return o.Decision, o.Err
+		}
+		const short = store.DefaultDeadline/4 - 1
+		for range 10 {
+			hurry(short, one)
+			hurry(short, batch)
+		}
+		require.Equal(t, store.Stats{Open: 20, Left: 20}, l.Stats())
+		for range 2 {
+			hurry(short+1, one)
+			hurry(short+1, batch)
+		}
+		hurry(store.DefaultDeadline, one)
+		stats := l.Stats()
+		require.Equal(t, uint64(5), stats.Unavailable+stats.Unknown)
+		require.Equal(t, uint64(20), stats.Left)
+		require.Equal(t, 1, stats.OpenBreakers)
 	})
 }
 
@@ -270,6 +310,7 @@ func TestBatchOfASlowStore(t *testing.T) {
 			defer func() { require.LessOrEqual(t, time.Since(began), d) }()
 			return l.TakeBatch(ctx, requests)
 		}
+		blamed := func() uint64 { s := l.Stats(); return s.Unavailable + s.Unknown }
 		for i, o := range batch(20 * time.Millisecond) {
 			require.NoError(t, o.Err)
 			source := map[bool]store.Source{true: store.SourceFixed, false: store.SourceLocal}[requests[i].N > 8]
@@ -277,6 +318,7 @@ func TestBatchOfASlowStore(t *testing.T) {
 			require.Equal(t, source == store.SourceLocal, o.Decision.Cause != nil)
 			require.Equal(t, i != 2 && i != 4, o.Decision.Allowed, "a share of one permit for each key")
 		}
+		require.Equal(t, uint64(4), blamed(), "also those in turn behind the one that took the time")
 		for i, o := range batch(0) {
 			require.Equal(t, requests[i].N <= 8, o.Err != nil, "it came too late: %+v", o)
 		}
@@ -285,6 +327,8 @@ func TestBatchOfASlowStore(t *testing.T) {
 		for i, o := range l.TakeBatch(ctx, requests) {
 			require.Equal(t, requests[i].N <= 8, errors.Is(o.Err, context.Canceled), "it has left: %+v", o)
 		}
+		require.Equal(t, uint64(4), blamed(), "callers who came too late, or left")
+		require.Equal(t, uint64(8), l.Stats().Left)
 	})
 }
 

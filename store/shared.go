@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/penstock-go/penstock/engine"
 )
@@ -71,9 +72,14 @@ func (s *Shared) Take(ctx context.Context, key string, n int64) (Decision, error
 	if d, ok := s.fixed(n); ok {
 		return s.counters.decided(d), nil
 	}
+	return s.take(ctx, key, n, time.Now())
+}
+
+// take takes n permits for a caller who has waited since began, at most the capacity.
+func (s *Shared) take(ctx context.Context, key string, n int64, began time.Time) (Decision, error) {
 	c, err := s.ask(ctx, key, n, n)
 	if err != nil {
-		return s.away(ctx, key, n, err)
+		return s.away(ctx, key, n, err, began)
 	}
 	return s.counters.decided(s.answer(c, n)), nil
 }
@@ -84,6 +90,7 @@ func (s *Shared) Peek(ctx context.Context, key string) (Decision, error) {
 	if d, ok := s.fixed(1); ok {
 		return d, nil
 	}
+	began := time.Now()
 	c, err := s.ask(ctx, key, 0, 0)
 	switch {
 	case err == nil:
@@ -91,7 +98,7 @@ func (s *Shared) Peek(ctx context.Context, key string) (Decision, error) {
 	case s.policy == LocalShare && !left(ctx, err):
 		return Decision{Decision: s.share(s.fallback.Peek(key), 1), Source: SourceLocal, Cause: err}, nil
 	}
-	return s.away(ctx, key, 1, err)
+	return s.away(ctx, key, 1, err, began)
 }
 
 // TakeUpTo takes as many permits as there are up to most, none if they are fewer than least, and
@@ -108,9 +115,10 @@ func (s *Shared) TakeUpTo(ctx context.Context, key string, least, most int64) (d
 		}
 		return d, taken, nil
 	}
+	began := time.Now()
 	c, err := s.ask(ctx, key, least, min(most, s.law.numbers.Limit))
 	if err != nil {
-		s.counters.failed(err)
+		s.failed(ctx, err, began)
 		return Decision{Cause: err}, 0, err
 	}
 	return s.counters.decided(s.answer(c, least)), c.taken, nil
@@ -136,14 +144,23 @@ func (s *Shared) share(d engine.Decision, n int64) engine.Decision {
 	return d
 }
 
-// away answers a call that the store did not: by the policy, unless its caller does not wait for the
-// answer any more.
-func (s *Shared) away(ctx context.Context, key string, n int64, err error) (Decision, error) {
-	s.counters.failed(err)
+// away answers a call that the store did not: by the policy, unless its caller, who has waited since began,
+// does not wait for the answer any more.
+func (s *Shared) away(ctx context.Context, key string, n int64, err error, began time.Time) (Decision, error) {
+	s.failed(ctx, err, began)
 	if left(ctx, err) {
 		return Decision{Cause: err}, err
 	}
 	return s.Fallback(key, n, err)
+}
+
+// failed counts a call that the store did not decide, and whose caller has waited since began.
+func (s *Shared) failed(ctx context.Context, err error, began time.Time) {
+	if ctx.Err() != nil && !errors.Is(err, ErrThrottled) && s.backend.blame(ctx, err, time.Since(began)) == nothing {
+		s.counters.left.Add(1)
+		return
+	}
+	s.counters.failed(err)
 }
 
 // left reports whether a caller has left, or did not wait from the beginning.

@@ -13,6 +13,7 @@ type Stats struct {
 	Unavailable uint64 // calls for which nothing was charged since the store was away
 	Unknown     uint64 // calls without an answer
 	Contended   uint64 // calls that lost every race
+	Left        uint64 // calls whose caller left, or gave the store less than a quarter of the deadline; may be charged
 	Retries     uint64 // races lost in all
 
 	Mismatches   uint64 // decisions of the store that its law would not have made: must stay 0
@@ -25,7 +26,7 @@ type Stats struct {
 type counters struct {
 	bySource                                 [SourceFixed + 1]atomic.Uint64
 	unavailable, unknown, contended, retries atomic.Uint64
-	mismatches, settled, foreign             atomic.Uint64
+	left, mismatches, settled, foreign       atomic.Uint64
 }
 
 // decided counts a decision and returns it.
@@ -34,7 +35,7 @@ func (c *counters) decided(d Decision) Decision {
 	return d
 }
 
-// failed counts a call that the store did not decide.
+// failed counts a call that the store did not decide though it had the time.
 func (c *counters) failed(err error) {
 	switch {
 	case errors.Is(err, ErrContended):
@@ -50,7 +51,8 @@ func (c *counters) snapshot(b *Backend) Stats {
 	return Stats{
 		Store: c.bySource[SourceStore].Load(), Local: c.bySource[SourceLocal].Load(),
 		Open: c.bySource[SourceOpen].Load(), Closed: c.bySource[SourceClosed].Load(), Fixed: c.bySource[SourceFixed].Load(),
-		Unavailable: c.unavailable.Load(), Unknown: c.unknown.Load(), Contended: c.contended.Load(), Retries: c.retries.Load(),
+		Unavailable: c.unavailable.Load(), Unknown: c.unknown.Load(), Contended: c.contended.Load(),
+		Left: c.left.Load(), Retries: c.retries.Load(),
 		Mismatches: c.mismatches.Load(), Settled: c.settled.Load(), Foreign: c.foreign.Load(),
 		OpenBreakers: b.breakers.open(),
 	}

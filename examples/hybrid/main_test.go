@@ -16,7 +16,7 @@ import (
 // The limit holds over both processes within its slack, nearly all of it is used, and few calls reach
 // Redis.
 func TestLeasesKeepTheBound(t *testing.T) {
-	addr := servertest.Redis(t)
+	addr := servertest.StartRedis(t).Addr
 	var out bytes.Buffer
 	require.NoError(t, run(t.Context(), &out, addr, "bob"))
 	var passed, all, most, stored int

@@ -12,15 +12,15 @@ import (
 )
 
 func TestBothLimitsOnACluster(t *testing.T) {
-	nodes := servertest.RedisCluster(t)
+	cluster := servertest.StartRedisCluster(t, 0)
 	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), &out, nodes[:1]))
+	require.NoError(t, run(t.Context(), &out, cluster.Addrs()[:1]))
 	want := ""
 	for _, client := range []string{"203.0.113.9", "192.0.2.44", "192.0.2.1"} {
 		want += client + ": go on; 1 left\n" + client + ": go on; 0 left\n" + client + ": refused by the limit of a minute\n"
 	}
 	require.Equal(t, want, out.String())
-	for _, node := range nodes {
-		require.Equal(t, "2", servertest.RedisCLI(t, node, "DBSIZE"), "one client lives on each node, with both limits")
+	for _, node := range cluster.Nodes {
+		require.Equal(t, int64(2), node.Integer(t, "DBSIZE"), "one client lives on each node, with both limits")
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // Processes share the limit: what the first has used, the second has not.
 func TestProcessesShare(t *testing.T) {
-	addr := servertest.Redis(t)
+	addr := servertest.StartRedis(t).Addr
 	var first, second bytes.Buffer
 	require.NoError(t, run(t.Context(), &first, addr))
 	require.NoError(t, run(t.Context(), &second, addr))

@@ -47,7 +47,7 @@ var allowed = map[string]allowance{
 	"internal/mutate":     {}, // breaks the core, and sees tests fail
 	"internal/oracle":     {}, // independent of what it judges
 	"internal/svg":        {}, // what the pictures in the documents have in common
-	"internal/servertest": {}, // real servers for the tests of other modules
+	"internal/servertest": {}, // real servers for the tests of other modules, without their client libraries
 
 	schedDir: {own: []string{"internal/interleave"}, external: []string{xsyncPath}}, // by what goroutines meet
 

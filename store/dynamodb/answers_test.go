@@ -49,6 +49,41 @@ func serve(t *testing.T, answer http.HandlerFunc) *dynamodbtest.Server {
 	return &dynamodbtest.Server{Name: "fake", URL: web.URL, Floats: true, TellsOld: true}
 }
 
+// named fails the test unless an error says once that it is this store's.
+func named(t *testing.T, err error) {
+	t.Helper()
+	require.Error(t, err)
+	require.Equal(t, 1, strings.Count(err.Error(), "dynamodb: "), "%v", err)
+}
+
+// TestErrorsNameTheStore, once, whatever is called and at whatever point it fails.
+func TestErrorsNameTheStore(t *testing.T) {
+	server := dynamodbtest.Minidyn(t)
+	s := server.Open(t)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	law, err := store.NewLaw(plenty, s.Info())
+	require.NoError(t, err)
+	results := make([]store.Result, 1)
+	s.Apply(ended, []store.Op{{Key: "key", Law: law, Min: 1, Max: 1}}, results)
+	named(t, results[0].Err)
+	_, err = s.Get(ended, "key")
+	named(t, err)
+	_, _, err = s.CompareAndSwap(ended, "key", 0, 1, time.Hour)
+	named(t, err)
+	named(t, s.Put(ended, "key", 0, 0))
+	named(t, s.Put(ended, "key", 1, time.Hour))
+	client := dynamodbtest.Client(t, server.URL)
+	_, err = dynamodb.Open(ended, client, "limits")
+	named(t, err)
+	require.ErrorIs(t, err, context.Canceled)
+	named(t, dynamodb.CreateTable(ended, client, "limits"))
+	broken := with(func(o *awsdynamodb.Options) { o.Credentials = noCredentials{} })(client)
+	_, err = dynamodb.Open(t.Context(), broken, "limits")
+	named(t, err)
+	require.ErrorContains(t, err, `describing table "limits"`)
+}
+
 // TestAnswers: what the server says of a write is what the caller is told: that it was not made, that the key is
 // too hot, or that nobody knows. Each answer is one to one request, but that what was surely not made
 // is made once more; a throttled key leaves the breaker alone.
@@ -96,6 +131,7 @@ func TestAnswers(t *testing.T) {
 			l := on(t, web.Open(t), plenty, store.WithDeadline(patient), store.WithBreaker(store.Breaker{Failures: 1}))
 			d, err := l.Take(t.Context(), "key", 1)
 			require.ErrorIs(t, err, c.want)
+			named(t, err)
 			require.False(t, d.Allowed)
 			require.Equal(t, int64(c.sent), sent.Load())
 			require.Equal(t, errors.Is(c.want, store.ErrUnknownOutcome), !errors.Is(err, store.ErrUnavailable), "%v", err)
@@ -127,6 +163,7 @@ func TestNoTable(t *testing.T) {
 	_, err := dynamodb.Open(t.Context(), client, "nowhere")
 	require.ErrorIs(t, err, dynamodb.ErrTable)
 	require.ErrorIs(t, err, store.ErrUnavailable)
+	named(t, err)
 	require.ErrorContains(t, err, `there is no table "nowhere" in eu-west-1: make it once, by CreateTable`)
 }
 

@@ -2,6 +2,7 @@ package dynamodb
 
 import (
 	"context"
+	"fmt"
 	"net/http/httptrace"
 	"slices"
 	"sync/atomic"
@@ -27,7 +28,7 @@ type attempt struct {
 // keeps it from being repeated.
 func (s *Store) send(ctx context.Context, call func(option func(*awsdynamodb.Options)) error) error {
 	if err := ctx.Err(); err != nil {
-		return notExecuted(err)
+		return notExecuted(fmt.Errorf("not asked: %w", err))
 	}
 	a := &attempt{store: s}
 	err := call(func(o *awsdynamodb.Options) {

@@ -31,7 +31,10 @@ var throttled = map[string]bool{
 }
 
 // notExecuted marks an error of a request that was surely not executed.
-func notExecuted(err error) error { return fmt.Errorf("%w: %w", store.ErrUnavailable, err) }
+func notExecuted(err error) error { return fmt.Errorf("%w: dynamodb: %w", store.ErrUnavailable, err) }
+
+// unknown marks an error of a request that may have been executed.
+func unknown(err error) error { return fmt.Errorf("dynamodb: %w", err) }
 
 // classify says by its error what became of a request: see store.Storage on errors. An error of a
 // condition stays as it is.
@@ -51,15 +54,15 @@ func (a *attempt) classify(err error) error {
 	}
 	switch {
 	case throttled[code] || a.status == http.StatusTooManyRequests:
-		return fmt.Errorf("%w: %w", store.ErrThrottled, err)
+		return fmt.Errorf("%w: dynamodb: %w", store.ErrThrottled, err)
 	case a.status >= 300 && a.status < 500:
 		return notExecuted(err)
 	case a.status != 0:
-		return err
+		return unknown(err)
 	case a.unsent() || dialing(err):
 		return notExecuted(err)
 	}
-	return err
+	return unknown(err)
 }
 
 // dialing reports an error of making a connection, where the transport does not tell.
@@ -73,10 +76,10 @@ func conditionFailed(err error) (*types.ConditionalCheckFailedException, bool) {
 	return errors.AsType[*types.ConditionalCheckFailedException](err)
 }
 
-// readError is the error of a request that writes nothing: nothing was charged, whatever became of it.
+// readError is the error, as classified, of a request that writes nothing: nothing was charged, whatever became of it.
 func readError(err error) error {
 	if err == nil || errors.Is(err, store.ErrUnavailable) {
 		return err
 	}
-	return notExecuted(err)
+	return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 }

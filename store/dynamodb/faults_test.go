@@ -81,6 +81,7 @@ func TestLostReplies(t *testing.T) {
 				b.proxy.Set(faultproxy.Fault{})
 				require.ErrorIs(t, err, store.ErrUnknownOutcome)
 				require.NotErrorIs(t, err, store.ErrUnavailable)
+				named(t, err)
 				require.False(t, d.Allowed)
 				require.Equal(t, int64(i+1), b.used(t))
 			}
@@ -156,6 +157,7 @@ func TestRefusedConnections(t *testing.T) {
 			_, err = b.limiter.Take(t.Context(), "key", 1)
 			require.ErrorIs(t, err, store.ErrUnavailable)
 			require.ErrorIs(t, err, syscall.ECONNREFUSED)
+			named(t, err)
 			after, _ := b.wire.counts("UpdateItem")
 			require.Equal(t, 2, after-before)
 			require.Zero(t, b.used(t))

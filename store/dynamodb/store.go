@@ -63,14 +63,17 @@ func Open(ctx context.Context, client *awsdynamodb.Client, table string, opts ..
 	var found *awsdynamodb.DescribeTableOutput
 	err := s.send(ctx, func(o func(*awsdynamodb.Options)) (err error) {
 		found, err = client.DescribeTable(ctx, &awsdynamodb.DescribeTableInput{TableName: &table}, o)
-		return err
+		if err != nil {
+			return fmt.Errorf("describing table %q: %w", table, err)
+		}
+		return nil
 	})
-	if _, none := errors.AsType[*types.ResourceNotFoundException](err); none {
+	if missing, none := errors.AsType[*types.ResourceNotFoundException](err); none {
 		return nil, fmt.Errorf("%w: %w: there is no table %q in %s: make it once, by CreateTable: %w",
-			store.ErrUnavailable, ErrTable, table, client.Options().Region, err)
+			store.ErrUnavailable, ErrTable, table, client.Options().Region, missing)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("dynamodb: describing table %q: %w", table, readError(err))
+		return nil, readError(err)
 	}
 	if err := checkSchema(found.Table); err != nil {
 		return nil, err

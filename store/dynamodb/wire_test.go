@@ -20,8 +20,17 @@ type wire struct {
 
 	mu           sync.Mutex
 	sent, failed map[string]int
-	inconsistent int // reads that may be answered by a replica
+	updates      []byte // of each UpdateItem that was answered, one of those below
+	inconsistent int    // reads that may be answered by a replica
 }
+
+// What became of an update. A guess is one for a key that equals a new one.
+const (
+	guessPassed = 'G'
+	guessFailed = 'g'
+	passed      = '+'
+	refused     = '-'
+)
 
 // counted returns what a client sends, and what puts that before it.
 func counted() (*wire, func(http.RoundTripper) http.RoundTripper) {
@@ -47,23 +56,48 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	w.mu.Unlock()
 	response, err := w.next.RoundTrip(r)
-	if err != nil || response.StatusCode != http.StatusBadRequest {
-		return response, err
-	}
-	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, err
 	}
-	if err := response.Body.Close(); err != nil {
+	failed, err := conditionFailed(response)
+	if err != nil {
 		return nil, err
 	}
-	response.Body = io.NopCloser(bytes.NewReader(body))
-	if bytes.Contains(body, []byte("ConditionalCheckFailed")) {
-		w.mu.Lock()
-		w.failed[operation]++
-		w.mu.Unlock()
-	}
+	w.answered(operation, request, failed)
 	return response, nil
+}
+
+// conditionFailed reports an answer that a condition was not met, and leaves it as it was.
+func conditionFailed(response *http.Response) (bool, error) {
+	if response.StatusCode != http.StatusBadRequest {
+		return false, nil
+	}
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return false, err
+	}
+	if err := response.Body.Close(); err != nil {
+		return false, err
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	return bytes.Contains(body, []byte("ConditionalCheckFailed")), nil
+}
+
+// answered counts an answer.
+func (w *wire) answered(operation string, request []byte, failed bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if failed {
+		w.failed[operation]++
+	}
+	if operation != "UpdateItem" {
+		return
+	}
+	outcome := map[bool]byte{false: passed, true: refused}[failed]
+	if bytes.Contains(request, []byte("attribute_not_exists(")) {
+		outcome = map[bool]byte{false: guessPassed, true: guessFailed}[failed]
+	}
+	w.updates = append(w.updates, outcome)
 }
 
 // counts returns how many requests of an operation were sent, and for how many the condition failed.

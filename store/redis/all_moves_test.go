@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/penstock-go/penstock/engine"
+	"github.com/penstock-go/penstock/internal/servertest"
 	"github.com/penstock-go/penstock/store"
-	"github.com/penstock-go/penstock/store/redis/internal/redistest"
 )
 
 // allWhileASlotMoves: several limits whose keys are on two nodes while their slot is moved cannot be asked: nothing is
@@ -34,7 +34,7 @@ func allWhileASlotMoves(t *testing.T, p *place) {
 		take(24)
 		key := limiters[0].Key("moving")
 		slot, from := strconv.Itoa(int(slotOf(key))), p.node(t, key)
-		var to *redistest.Server
+		var to *servertest.Redis
 		for _, m := range p.masters() {
 			if m != from {
 				to = m
@@ -52,7 +52,7 @@ func allWhileASlotMoves(t *testing.T, p *place) {
 		require.Equal(t, store.SourceClosed, d.Source)
 		from.Must(t, "MIGRATE", host, port, limiters[1].Key("moving"), "0", "10000")
 		take(22) // both have gone: ASK
-		for _, s := range []*redistest.Server{to, from} {
+		for _, s := range []*servertest.Redis{to, from} {
 			s.Must(t, "CLUSTER", "SETSLOT", slot, "NODE", to.Must(t, "CLUSTER", "MYID"))
 		}
 		take(21)
@@ -61,7 +61,7 @@ func allWhileASlotMoves(t *testing.T, p *place) {
 
 // TestAllTooLate: a caller whose time was up when it called is not let in by a policy, as by each limit alone.
 func TestAllTooLate(t *testing.T) {
-	server := redistest.Start(t)
+	server := servertest.StartRedis(t)
 	s := byRueidis(t, nil, server.Addr)
 	backend, err := store.NewBackend(s)
 	require.NoError(t, err)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/penstock-go/penstock/engine"
 	"github.com/penstock-go/penstock/engine/enginetest"
+	"github.com/penstock-go/penstock/internal/servertest"
 	"github.com/penstock-go/penstock/store"
-	"github.com/penstock-go/penstock/store/redis/internal/redistest"
 )
 
 // several are limits of every kind on one backend.
@@ -37,7 +37,7 @@ func several(t *testing.T, s *Storage, limits map[string]engine.Limit, names ...
 // TestAllEqualsEngine compares random calls under four limits with the engine's, which judges several
 // limits too.
 func TestAllEqualsEngine(t *testing.T) {
-	server, clock := redistest.Start(t), enginetest.NewClock()
+	server, clock := servertest.StartRedis(t), enginetest.NewClock()
 	limits := map[string]engine.Limit{
 		"a": engine.TokenBucket(engine.Rate{Tokens: 7, Per: 3 * time.Second}, 12), "b": engine.FixedWindow(20, 5*time.Second),
 		"c": engine.SlidingWindow(30, 10*time.Second), "d": engine.LeakyQueue(engine.PerSecond(4), 9),
@@ -109,7 +109,7 @@ func allAtOnce(t *testing.T, p *place) {
 }
 
 func TestAllRefuses(t *testing.T) {
-	server := redistest.Start(t)
+	server := servertest.StartRedis(t)
 	s := byRueidis(t, nil, server.Addr)
 	all, limiters := several(t, s, map[string]engine.Limit{"a": only(5), "b": engine.Unlimited(), "c": engine.Blocked()}, "a", "b")
 	d, err := all.Take(t.Context(), "key", 6)
@@ -140,7 +140,7 @@ func TestAllRefuses(t *testing.T) {
 
 // TestAllAway: when the store is away each limit follows its policy.
 func TestAllAway(t *testing.T) {
-	server := redistest.Start(t)
+	server := servertest.StartRedis(t)
 	s := byRueidis(t, nil, server.Addr)
 	backend, err := store.NewBackend(s)
 	require.NoError(t, err)

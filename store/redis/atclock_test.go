@@ -11,14 +11,14 @@ import (
 
 	"github.com/penstock-go/penstock/engine"
 	"github.com/penstock-go/penstock/engine/enginetest"
+	"github.com/penstock-go/penstock/internal/servertest"
 	"github.com/penstock-go/penstock/store"
-	"github.com/penstock-go/penstock/store/redis/internal/redistest"
 )
 
 // Decisions at chosen times are those of the law at these times; keys live by the server's clock; and the
 // storage that it was made of stays open.
 func TestAtClock(t *testing.T) {
-	server := redistest.Start(t)
+	server := servertest.StartRedis(t)
 	s, clock := byRueidis(t, nil, server.Addr), enginetest.NewClock()
 	clock.Set(20_000 * 24 * time.Hour)
 	at := s.AtClock(clock)

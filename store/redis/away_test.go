@@ -11,15 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/penstock-go/penstock/internal/faultproxy"
+	"github.com/penstock-go/penstock/internal/servertest"
 	"github.com/penstock-go/penstock/store"
-	"github.com/penstock-go/penstock/store/redis/internal/redistest"
 )
 
 // TestRestartedEmpty: a server that forgets its scripts, and one that was killed and comes back empty.
 func TestRestartedEmpty(t *testing.T) {
 	byEach(t, func(t *testing.T, connect library) {
 		t.Helper()
-		server := redistest.Start(t)
+		server := servertest.StartRedis(t)
 		l := limiter(t, connect(t, nil, server.Addr), only(1000), patient())
 		take(t, l, 999)
 		server.Must(t, "SCRIPT", "FLUSH")

@@ -10,14 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/penstock-go/penstock/internal/servertest"
 	"github.com/penstock-go/penstock/store"
-	"github.com/penstock-go/penstock/store/redis/internal/redistest"
 )
 
 // TestMasterKilled kills a master of a cluster under load. Its keys follow their policy until its replica
 // has taken over; those of the other masters notice nothing; and no call is charged twice.
 func TestMasterKilled(t *testing.T) {
-	cluster := redistest.StartCluster(t, "1000")
+	cluster := servertest.StartRedisCluster(t, 1, "--cluster-node-timeout", "1000")
 	p := placeOf(cluster)
 	byEach(t, func(t *testing.T, connect library) {
 		t.Helper()
@@ -94,7 +94,7 @@ func clusterScriptFlush(t *testing.T, p *place) {
 	byEach(t, func(t *testing.T, connect library) {
 		t.Helper()
 		p.flush(t)
-		before := map[*redistest.Server]int64{}
+		before := map[*servertest.Redis]int64{}
 		for _, s := range p.masters() {
 			before[s] = s.Calls(t, "eval")
 		}
@@ -197,7 +197,7 @@ func slotMoves(t *testing.T, p *place) {
 		left(t, l, "moving")
 		key := l.Key("moving")
 		slot, from := fmt.Sprint(slotOf(key)), p.node(t, key)
-		var to *redistest.Server
+		var to *servertest.Redis
 		for _, m := range p.masters() {
 			if m != from {
 				to = m
@@ -215,7 +215,7 @@ func slotMoves(t *testing.T, p *place) {
 		from.Must(t, "CLUSTER", "SETSLOT", slot, "MIGRATING", to.Must(t, "CLUSTER", "MYID"))
 		calls() // the key is not there: ASK
 		require.Greater(t, to.Calls(t, "asking"), asked)
-		for _, s := range []*redistest.Server{to, from} {
+		for _, s := range []*servertest.Redis{to, from} {
 			s.Must(t, "CLUSTER", "SETSLOT", slot, "NODE", to.Must(t, "CLUSTER", "MYID"))
 		}
 		calls()

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/engine"
+	"github.com/penstock-go/penstock/internal/servertest"
 	"github.com/penstock-go/penstock/store"
-	"github.com/penstock-go/penstock/store/redis/internal/redistest"
 	"github.com/penstock-go/penstock/store/storetest"
 	"github.com/penstock-go/penstock/store/storetest/lineartest"
 )
@@ -59,7 +59,7 @@ func linearizable(t *testing.T, p *place) {
 // TestCluster makes the checks of one server, and those that only a cluster can fail, on one cluster.
 // The last changes which node has which slots.
 func TestCluster(t *testing.T) {
-	cluster := redistest.StartCluster(t, "5000")
+	cluster := servertest.StartRedisCluster(t, 1, "--cluster-node-timeout", "5000")
 	p := placeOf(cluster)
 	for _, check := range []struct {
 		name string

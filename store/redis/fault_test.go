@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/penstock-go/penstock/internal/faultproxy"
+	"github.com/penstock-go/penstock/internal/servertest"
 	"github.com/penstock-go/penstock/store"
-	"github.com/penstock-go/penstock/store/redis/internal/redistest"
 )
 
 // plenty is more permits than a test uses.
@@ -24,7 +24,7 @@ const plenty = 1_000_000_000
 func TestKillAndRestart(t *testing.T) {
 	byEach(t, func(t *testing.T, connect library) {
 		t.Helper()
-		server := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
+		server := servertest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
 		log, option := logged()
 		l := limiter(t, connect(t, nil, server.Addr), only(plenty), option, quick())
 		run := startLoad(8, func(run *load, _ int) bool { run.take(t.Context(), l, "key"); return true })
@@ -48,7 +48,7 @@ func TestKillAndRestart(t *testing.T) {
 func TestPause(t *testing.T) {
 	byEach(t, func(t *testing.T, connect library) {
 		t.Helper()
-		server := redistest.Start(t)
+		server := servertest.StartRedis(t)
 		log, option := logged()
 		const pause = time.Second
 		l := limiter(t, connect(t, nil, server.Addr), only(plenty), option, quick(), store.WithDeadline(20*time.Millisecond))
@@ -75,7 +75,7 @@ func TestScriptFlush(t *testing.T) {
 	const permits = 3000
 	byEach(t, func(t *testing.T, connect library) {
 		t.Helper()
-		server := redistest.Start(t)
+		server := servertest.StartRedis(t)
 		l := limiter(t, connect(t, nil, server.Addr), only(permits), patient())
 		single := func(run *load, _ int) bool { return run.take(t.Context(), l, "single").Allowed }
 		batch := func(run *load, _ int) bool {
@@ -194,7 +194,7 @@ func connected(t *testing.T, l *store.Shared) {
 func TestRefused(t *testing.T) {
 	byEach(t, func(t *testing.T, connect library) {
 		t.Helper()
-		server := redistest.Start(t)
+		server := servertest.StartRedis(t)
 		l := limiter(t, connect(t, nil, server.Addr), only(plenty), steady())
 		connected(t, l)
 		connections := strings.Count(server.Must(t, "CLIENT", "LIST"), "id=") // and that of this question
@@ -223,7 +223,7 @@ func TestRefused(t *testing.T) {
 // TestNeverConnected: with no connection at all it is known from the first call on.
 func TestNeverConnected(t *testing.T) {
 	noGoroutineLeft(t)
-	server := redistest.Start(t)
+	server := servertest.StartRedis(t)
 	server.Kill()
 	l := limiter(t, byGoRedis(t, nil, server.Addr), only(plenty), steady())
 	for range 20 {
@@ -239,7 +239,7 @@ func TestNeverConnected(t *testing.T) {
 func TestOutOfMemory(t *testing.T) {
 	byEach(t, func(t *testing.T, connect library) {
 		t.Helper()
-		server := redistest.Start(t, "--maxmemory-policy", "noeviction")
+		server := servertest.StartRedis(t, "--maxmemory-policy", "noeviction")
 		s := connect(t, nil, server.Addr)
 		log, option := logged()
 		l := limiter(t, s, only(2), option, quick())
@@ -269,7 +269,7 @@ func TestOutOfMemory(t *testing.T) {
 func TestBusy(t *testing.T) {
 	byEach(t, func(t *testing.T, connect library) {
 		t.Helper()
-		server := redistest.Start(t, "--lua-time-limit", "20")
+		server := servertest.StartRedis(t, "--lua-time-limit", "20")
 		log, option := logged()
 		l := limiter(t, connect(t, nil, server.Addr), only(plenty), option, quick())
 		left(t, l, "key")

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/penstock-go/penstock/engine"
+	"github.com/penstock-go/penstock/internal/servertest"
 	"github.com/penstock-go/penstock/store"
-	"github.com/penstock-go/penstock/store/redis/internal/redistest"
 )
 
 // modelSteps is how many random calls each algorithm is compared over, on modelKeys keys.
@@ -108,7 +108,7 @@ func TestSlidingTies(t *testing.T) {
 // modelClient connects to a server of its own.
 func modelClient(t *testing.T) rueidis.Client {
 	t.Helper()
-	server := redistest.Start(t)
+	server := servertest.StartRedis(t)
 	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{server.Addr}, DisableCache: true})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)

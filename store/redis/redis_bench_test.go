@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/penstock-go/penstock/engine"
+	"github.com/penstock-go/penstock/internal/servertest"
 	"github.com/penstock-go/penstock/store"
-	"github.com/penstock-go/penstock/store/redis/internal/redistest"
 )
 
 // benchKeys is how many keys are called in turn.
@@ -39,7 +39,7 @@ const roundCalls = 2
 //
 //	go test -run '^$' -bench Allow -benchtime 2000x .
 func BenchmarkAllow(b *testing.B) {
-	server := redistest.Start(b)
+	server := servertest.StartRedis(b)
 	limit := engine.TokenBucket(engine.PerSecond(1_000_000), 1_000_000_000)
 	ways := map[string]*Storage{"rueidis": byRueidis(b, nil, server.Addr), "go-redis": byGoRedis(b, nil, server.Addr)}
 	limiters := map[string]*store.Shared{}
@@ -121,7 +121,7 @@ func (r *benchRow) median() float64 {
 }
 
 // serverMicros returns the server's own time for a script, in microseconds.
-func serverMicros(b *testing.B, server *redistest.Server) float64 {
+func serverMicros(b *testing.B, server *servertest.Redis) float64 {
 	b.Helper()
 	_, rest, _ := strings.Cut(server.Must(b, "INFO", "commandstats"), "cmdstat_evalsha:")
 	_, rest, _ = strings.Cut(rest, "usec_per_call=")

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/penstock-go/penstock/internal/faultproxy"
-	"github.com/penstock-go/penstock/store/redis/internal/redistest"
+	"github.com/penstock-go/penstock/internal/servertest"
 )
 
 // TestOptionsThatResend: options under which a client sends a command again, the answer to which was
@@ -40,7 +40,7 @@ func TestOptionsThatResend(t *testing.T) {
 	for name, connect := range clients {
 		t.Run(name, func(t *testing.T) {
 			noGoroutineLeft(t)
-			server := redistest.Start(t)
+			server := servertest.StartRedis(t)
 			proxy, err := faultproxy.New(server.Addr)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, proxy.Close()) })

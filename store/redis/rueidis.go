@@ -13,10 +13,11 @@ import (
 // New connects to Redis by a client of rueidis of its own: to one server, a cluster (which it finds
 // out), or by sentinels. Whatever opt says, retries, the client-side cache and the lifetime of connections
 // are switched off, and calls go to masters only: rueidis sends again what waits on a connection whose
-// lifetime ends, whether it was executed or not. Errors: [store.ErrOption], and those of connecting.
+// lifetime ends, whether it was executed or not. Errors: [store.ErrOption], and those of connecting, which say what
+// may be wrong with the address or the options.
 func New(opt rueidis.ClientOption) (*Storage, error) {
-	if opt.ReplicaOnly {
-		return nil, fmt.Errorf("%w: redis.New with ReplicaOnly: limits are written to, use masters", store.ErrOption)
+	if err := checkOptions(&opt); err != nil {
+		return nil, err
 	}
 	opt.DisableRetry, opt.DisableCache, opt.ConnLifetime = true, true, 0
 	opt.SendToReplicas, opt.ReadNodeSelector = nil, nil
@@ -24,9 +25,33 @@ func New(opt rueidis.ClientOption) (*Storage, error) {
 	opt.Standalone.ReplicaAddress = nil
 	c, err := rueidis.NewClient(opt)
 	if err != nil {
-		return nil, fmt.Errorf("redis: connecting to %v: %w", opt.InitAddress, err)
+		return nil, connecting(fmt.Sprintf("connecting to %v", opt.InitAddress), err)
 	}
 	return newStorage(&rueidisClient{c, true})
+}
+
+// checkOptions returns what is wrong with options.
+func checkOptions(opt *rueidis.ClientOption) error {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%w: redis.New "+format, append([]any{store.ErrOption}, args...)...))
+	}
+	if len(opt.InitAddress) == 0 {
+		bad(`without InitAddress: name servers, such as []string{"127.0.0.1:6379"}`)
+	}
+	if opt.ReplicaOnly {
+		bad("with ReplicaOnly: limits are written to, use masters")
+	}
+	if most := rueidis.MaxPipelineMultiplex; opt.PipelineMultiplex > most {
+		bad("with PipelineMultiplex %d: use up to %d, or leave it out", opt.PipelineMultiplex, most)
+	}
+	if d := opt.ClusterOption.ShardsRefreshInterval; d < 0 {
+		bad("with ShardsRefreshInterval %v: use one above 0, or leave it out", d)
+	}
+	if d := opt.Sentinel.TopologyRefreshInterval; d < 0 {
+		bad("with TopologyRefreshInterval %v: use one above 0, or leave it out", d)
+	}
+	return errors.Join(errs...)
 }
 
 // FromRueidis uses a client that the program has already, and does not close it. rueidis itself

@@ -21,8 +21,8 @@ import (
 
 	"github.com/penstock-go/penstock/engine"
 	"github.com/penstock-go/penstock/internal/faultproxy"
+	"github.com/penstock-go/penstock/internal/servertest"
 	"github.com/penstock-go/penstock/store"
-	"github.com/penstock-go/penstock/store/redis/internal/redistest"
 )
 
 // TestMain keeps go-redis from writing each connection that it cannot make to standard error.
@@ -114,21 +114,21 @@ func byEach(t *testing.T, test func(t *testing.T, connect library)) {
 // place is where the words are: one server, or a cluster.
 type place struct {
 	addrs   []string
-	masters func() []*redistest.Server
+	masters func() []*servertest.Redis
 }
 
 // alone starts one server.
 func alone(tb testing.TB) *place {
 	tb.Helper()
-	server := redistest.Start(tb)
-	return &place{[]string{server.Addr}, func() []*redistest.Server { return []*redistest.Server{server} }}
+	server := servertest.StartRedis(tb)
+	return &place{[]string{server.Addr}, func() []*servertest.Redis { return []*servertest.Redis{server} }}
 }
 
 // placeOf is a cluster as a place.
-func placeOf(c *redistest.Cluster) *place { return &place{c.Addrs(), c.Masters} }
+func placeOf(c *servertest.RedisCluster) *place { return &place{c.Addrs(), c.Masters} }
 
 // node returns the server that a key lives on.
-func (p *place) node(tb testing.TB, key string) *redistest.Server {
+func (p *place) node(tb testing.TB, key string) *servertest.Redis {
 	tb.Helper()
 	for _, s := range p.masters() {
 		if _, err := s.Do("EXISTS", key); err == nil {

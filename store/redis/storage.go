@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -45,7 +44,7 @@ var production = newScripts(clockLua)
 func newStorage(c client) (*Storage, error) {
 	s := &Storage{client: c, scripts: production}
 	if err := s.shards.follow(c, askShards); err != nil {
-		return nil, errors.Join(fmt.Errorf("redis: which slots the nodes have: %w", err), c.close())
+		return nil, errors.Join(connecting("which slots the nodes have", err), c.close())
 	}
 	return s, nil
 }

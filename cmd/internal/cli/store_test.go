@@ -17,7 +17,7 @@ import (
 )
 
 func TestCheckStore(t *testing.T) {
-	addr := servertest.Redis(t, "--requirepass", "hunter2")
+	addr := servertest.StartRedis(t, "--requirepass", "hunter2").Addr
 	code, stdout, stderr := call("", "check", "--store", "redis://:hunter2@"+addr, "--random", "200", "--seed", "7", "--interleave", "2")
 	assert.Equal(t, exitOK, code, stdout)
 	assert.Empty(t, stderr)
@@ -66,7 +66,7 @@ func TestCheckStoreJSON(t *testing.T) {
 }
 
 func TestBenchStore(t *testing.T) {
-	addr := servertest.Redis(t)
+	addr := servertest.StartRedis(t).Addr
 	code, stdout, stderr := call("", "bench-store", "--callers", "1,2", "--for", "20ms", "--limit", "rate=1000000/1s algorithm=gcra", "redis://"+addr)
 	assert.Equal(t, exitOK, code, stderr)
 	assert.Equal(t, "penstock: callers 1: 5 rows of 20ms each\npenstock: callers 2: 5 rows of 20ms each\n", stderr)
@@ -91,7 +91,7 @@ func TestStoresThatCannotBeReached(t *testing.T) {
 	require.NoError(t, err)
 	nobody := l.Addr().String()
 	require.NoError(t, l.Close())
-	open, locked := servertest.Redis(t), servertest.Redis(t, "--requirepass", "hunter2")
+	open, locked := servertest.StartRedis(t).Addr, servertest.StartRedis(t, "--requirepass", "hunter2").Addr
 	emulator := httptest.NewServer(dynamodbtest.MinidynHandler())
 	t.Cleanup(emulator.Close)
 	for url, want := range map[string]string{
@@ -119,7 +119,7 @@ func TestStoresThatCannotBeReached(t *testing.T) {
 
 // A store that can be reached but takes no writes, or not from this user, is told once and not check by check.
 func TestStoresThatTakeNoWrites(t *testing.T) {
-	open := servertest.Redis(t)
+	open := servertest.StartRedis(t)
 	rules := map[string]string{
 		"keys":     "~other:* -@all +info +eval +evalsha +time +get +set +del",
 		"scripts":  "~* -@all +info +time +get +set +del",
@@ -127,12 +127,12 @@ func TestStoresThatTakeNoWrites(t *testing.T) {
 		"removal":  "~* -@all +info +eval +evalsha +time +get +set",
 	}
 	want := map[string]string{
-		servertest.Redis(t, "--replicaof", "127.0.0.1 1"): "the server is a replica; name its master",
-		servertest.Redis(t, "--maxmemory", "1"):           "the server's memory is full (maxmemory)",
+		servertest.StartRedis(t, "--replicaof", "127.0.0.1 1").Addr: "the server is a replica; name its master",
+		servertest.StartRedis(t, "--maxmemory", "1").Addr:           "the server's memory is full (maxmemory)",
 	}
 	for user, rule := range rules {
-		servertest.RedisCLI(t, open, append([]string{"ACL", "SETUSER", user, "on", ">hunter2"}, strings.Fields(rule)...)...)
-		want[user+":hunter2@"+open] = "that user may not do what penstock needs: EVAL, EVALSHA, TIME, GET, SET, DEL, INFO"
+		open.Must(t, append([]string{"ACL", "SETUSER", user, "on", ">hunter2"}, strings.Fields(rule)...)...)
+		want[user+":hunter2@"+open.Addr] = "that user may not do what penstock needs: EVAL, EVALSHA, TIME, GET, SET, DEL, INFO"
 	}
 	for where, help := range want {
 		for _, verb := range [][]string{{"check", "--store", "redis://" + where}, {"bench-store", "--for", "20ms", "redis://" + where}} {

@@ -78,9 +78,9 @@ func TestMemory(t *testing.T) {
 }
 
 func TestRedis(t *testing.T) {
-	addr := servertest.Redis(t)
+	server := servertest.StartRedis(t)
 	for _, spec := range []limits.Spec{plenty, {Algorithm: limits.SlidingWindow, Tokens: 1_000_000, Per: time.Second}} {
-		rep := measure(t, "redis://"+addr, spec)
+		rep := measure(t, "redis://"+server.Addr, spec)
 		sound(t, rep, wayPing, wayScript, wayAllow, wayDeny, wayHybrid)
 		for _, name := range []string{wayAllow, wayDeny, wayHybrid} {
 			assert.Equal(t, wayScript, floorOf(t, rep, name))
@@ -91,16 +91,16 @@ func TestRedis(t *testing.T) {
 				assert.Positive(t, *r.ServerMicros, r.Name)
 			}
 		}
-		assert.Equal(t, "0", servertest.RedisCLI(t, addr, "DBSIZE"))
+		assert.Zero(t, server.Integer(t, "DBSIZE"))
 	}
 }
 
 func TestRedisCluster(t *testing.T) {
-	nodes := servertest.RedisCluster(t)
-	rep := measure(t, "redis-cluster://"+nodes[0], plenty)
+	nodes := servertest.StartRedisCluster(t, 0).Nodes
+	rep := measure(t, "redis-cluster://"+nodes[0].Addr, plenty)
 	sound(t, rep, wayPing, wayScript, wayAllow, wayDeny, wayHybrid)
 	for _, node := range nodes {
-		assert.Equal(t, "0", servertest.RedisCLI(t, node, "DBSIZE"))
+		assert.Zero(t, node.Integer(t, "DBSIZE"))
 	}
 }
 
@@ -126,19 +126,19 @@ func TestUnexpectedAnswers(t *testing.T) {
 }
 
 func TestStopped(t *testing.T) {
-	addr := servertest.Redis(t)
-	address, err := stores.Parse("redis://" + addr)
+	server := servertest.StartRedis(t)
+	address, err := stores.Parse("redis://" + server.Addr)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("enough")
 	_, err = Run(ctx, address, func(ctx context.Context) (stores.Target, error) { return stores.Open(ctx, address) }, Options{
 		Limit: plenty, Concurrency: []int{1}, For: time.Hour, Began: func(int, int) {
-			assert.NotEqual(t, "0", servertest.RedisCLI(t, addr, "DBSIZE"), "there is something to remove")
+			assert.NotZero(t, server.Integer(t, "DBSIZE"), "there is something to remove")
 			cancel(stop)
 		},
 	})
 	require.ErrorIs(t, err, stop)
-	assert.Equal(t, "0", servertest.RedisCLI(t, addr, "DBSIZE"))
+	assert.Zero(t, server.Integer(t, "DBSIZE"))
 }
 
 // A row of calls that are refused is one of keys that are known to be used up, which on DynamoDB are read and not

@@ -191,7 +191,7 @@ func mild(r *store.Result) {
 }
 
 func TestLostAnswersAreFound(t *testing.T) {
-	addr := servertest.Redis(t)
+	addr := servertest.StartRedis(t).Addr
 	target, address := reach(t, "redis://"+addr)
 	for name, c := range map[string]struct {
 		fault faulty

@@ -77,21 +77,22 @@ func TestMemory(t *testing.T) {
 }
 
 func TestRedis(t *testing.T) {
-	addr := servertest.Redis(t)
-	servertest.RedisCLI(t, addr, "SET", "somebody's", "value")
-	rep, notRun := passes(t, "redis://"+addr, 4, 2000)
+	server := servertest.StartRedis(t)
+	server.Must(t, "SET", "somebody's", "value")
+	rep, notRun := passes(t, "redis://"+server.Addr, 4, 2000)
 	assert.Equal(t, []string{logs}, notRun)
 	assert.Regexp(t, `^redis \d+\.\d+\.\d+$`, rep.About)
-	assert.Equal(t, "somebody's", servertest.RedisCLI(t, addr, "KEYS", "*"), "all that it wrote is removed, and nothing else")
+	assert.Equal(t, "value", server.Must(t, "GET", "somebody's"), "nothing else is removed")
+	assert.Equal(t, int64(1), server.Integer(t, "DBSIZE"), "all that it wrote is removed")
 }
 
 func TestRedisCluster(t *testing.T) {
-	nodes := servertest.RedisCluster(t)
-	rep, notRun := passes(t, "redis-cluster://"+nodes[0]+","+nodes[1], 2, 300)
+	nodes := servertest.StartRedisCluster(t, 0).Nodes
+	rep, notRun := passes(t, "redis-cluster://"+nodes[0].Addr+","+nodes[1].Addr, 2, 300)
 	assert.Equal(t, []string{logs}, notRun)
 	assert.Contains(t, rep.About, ", cluster of 3 masters")
 	for _, node := range nodes {
-		assert.Equal(t, "0", servertest.RedisCLI(t, node, "DBSIZE"))
+		assert.Zero(t, node.Integer(t, "DBSIZE"))
 	}
 }
 
@@ -115,20 +116,20 @@ func TestDynamoDB(t *testing.T) {
 
 // A run that is stopped removes its keys too.
 func TestStopped(t *testing.T) {
-	addr := servertest.Redis(t)
-	target, address := reach(t, "redis://"+addr)
+	server := servertest.StartRedis(t)
+	target, address := reach(t, "redis://"+server.Addr)
 	ctx, cancel := context.WithCancel(t.Context())
 	o := options(t)
 	o.Began = func(name string) {
 		if name == "callers" {
-			assert.NotEqual(t, "0", servertest.RedisCLI(t, addr, "DBSIZE"), "there is something to remove")
+			assert.NotZero(t, server.Integer(t, "DBSIZE"), "there is something to remove")
 			cancel()
 		}
 	}
 	rep, err := Run(ctx, address.String(), target, o)
 	require.NoError(t, err)
 	assert.Contains(t, rep.Unfinished, `stopped during "callers"`)
-	assert.Equal(t, "0", servertest.RedisCLI(t, addr, "DBSIZE"))
+	assert.Zero(t, server.Integer(t, "DBSIZE"))
 }
 
 // Keys that cannot be removed are told.

@@ -1,39 +1,40 @@
 //go:build unix
 
-package redistest
+package servertest
 
 import (
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
-// Cluster is a cluster of servers.
-type Cluster struct {
-	Nodes []*Server // masters and replicas, as they were begun
+// RedisCluster is a cluster of servers.
+type RedisCluster struct {
+	Nodes []*Redis // masters and replicas, as they were begun
 }
 
-// masters is how many of the nodes begin as masters; each has one replica.
+// masters is how many of the nodes begin as masters.
 const masters = 3
 
-// StartCluster starts a cluster of three masters with a replica each, and waits until all slots are
-// served. A node counts as failed after nodeTimeout.
-func StartCluster(tb testing.TB, nodeTimeout string, args ...string) *Cluster {
+// StartRedisCluster starts a cluster of three masters with some replicas each, and waits until all slots
+// are served. Its nodes get further arguments, such as "--cluster-node-timeout", "1000".
+func StartRedisCluster(tb testing.TB, replicas int, args ...string) *RedisCluster {
 	tb.Helper()
-	Need(tb, "redis-cli")
+	need(tb, "redis-cli")
 	args = append([]string{
-		"--cluster-enabled", "yes", "--cluster-node-timeout", nodeTimeout, "--cluster-require-full-coverage", "no",
-		"--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0",
+		"--cluster-enabled", "yes", "--cluster-require-full-coverage", "no", "--cluster-replica-validity-factor", "0",
+		"--repl-diskless-sync-delay", "0",
 	}, args...)
-	c := &Cluster{}
+	c := &RedisCluster{}
 	create := []string{"--cluster", "create"}
-	for range 2 * masters {
-		s := Start(tb, args...)
+	for range masters * (1 + replicas) {
+		s := StartRedis(tb, args...)
 		c.Nodes = append(c.Nodes, s)
 		create = append(create, s.Addr)
 	}
-	create = append(create, "--cluster-replicas", "1", "--cluster-yes")
+	create = append(create, "--cluster-replicas", strconv.Itoa(replicas), "--cluster-yes")
 	if out, err := exec.CommandContext(tb.Context(), "redis-cli", create...).CombinedOutput(); err != nil {
 		tb.Fatalf("redis-cli %v: %v\n%s", create, err, out)
 	}
@@ -42,7 +43,7 @@ func StartCluster(tb testing.TB, nodeTimeout string, args ...string) *Cluster {
 }
 
 // Addrs returns the addresses of all nodes.
-func (c *Cluster) Addrs() []string {
+func (c *RedisCluster) Addrs() []string {
 	var addrs []string
 	for _, s := range c.Nodes {
 		addrs = append(addrs, s.Addr)
@@ -51,7 +52,7 @@ func (c *Cluster) Addrs() []string {
 }
 
 // WaitReady waits until every node sees the cluster whole, and every replica is in step.
-func (c *Cluster) WaitReady(tb testing.TB) {
+func (c *RedisCluster) WaitReady(tb testing.TB) {
 	tb.Helper()
 	for deadline := time.Now().Add(6 * startTimeout); !c.ready(); <-time.After(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -60,7 +61,7 @@ func (c *Cluster) WaitReady(tb testing.TB) {
 	}
 }
 
-func (c *Cluster) ready() bool {
+func (c *RedisCluster) ready() bool {
 	for _, s := range c.Nodes {
 		info, err := s.Do("CLUSTER", "INFO")
 		if err != nil || !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, "cluster_slots_ok:16384") {
@@ -75,8 +76,8 @@ func (c *Cluster) ready() bool {
 }
 
 // Masters returns the nodes that are masters now.
-func (c *Cluster) Masters() []*Server {
-	var found []*Server
+func (c *RedisCluster) Masters() []*Redis {
+	var found []*Redis
 	for _, s := range c.Nodes {
 		if role, err := s.Do("INFO", "replication"); err == nil && strings.Contains(role, "role:master") {
 			found = append(found, s)
