@@ -54,9 +54,7 @@ func (m *Limiter[K]) AllowN(key K, n int64) bool {
 
 // allowSlow is AllowN for what is not one word.
 func (m *Limiter[K]) allowSlow(r *rule, key K, n int64) bool {
-	var d Decision
-	m.takeBy(&d, r, key, n, readClock)
-	return d.Allowed
+	return m.takeSlow(r, key, n, readClock).Allowed
 }
 
 // AllowBytes is l.Allow(string(key)) without making the string. key must not change during the
@@ -86,9 +84,21 @@ func AllowBytes(l *Limiter[string], key []byte) bool {
 
 // Take takes n permits of key, all or none, and says what is left. n == 0 is allowed and
 // changes nothing. n < 0 is an error of the caller: not allowed, RetryAfter [Never].
-func (m *Limiter[K]) Take(key K, n int64) (d Decision) {
-	m.takeBy(&d, m.ruleOf(key), key, n, readClock)
-	return d
+func (m *Limiter[K]) Take(key K, n int64) Decision {
+	r := m.ruleOf(key)
+	if !m.alone || r.verdict != byWord || n <= 0 {
+		return m.takeSlow(r, key, n, readClock)
+	}
+	k := m.hasher.Key(key)
+	word, now, ok, done := m.tryWord(r, k, n)
+	switch {
+	case ok && done && r.other == nil:
+		left, reset := r.bucket.Left(word, now)
+		return Decision{Allowed: true, Limit: r.limit.burst, Remaining: left, ResetAfter: time.Duration(reset)}
+	case done:
+		return decide(r, word, now, n, ok) // 7
+	}
+	return m.chargeAndDecide(r, key, k, n, readClock)
 }
 
 // TakeAt is [Limiter.Take] at a time passed in, for tests, replays and callers that read their
@@ -97,32 +107,23 @@ func (m *Limiter[K]) Take(key K, n int64) (d Decision) {
 // decides at the latest time that any call has passed in so far. A leap of now by a quarter
 // of the limit's horizon (18 years for a rate of one token per a whole number of nanoseconds,
 // at least 8 s for any rate) makes this call sweep the table first.
-func (m *Limiter[K]) TakeAt(now time.Duration, key K, n int64) (d Decision) {
-	m.takeBy(&d, m.ruleOf(key), key, n, m.time.give(now, m.table.Swept()))
-	return d
-}
-
-// takeBy is Take by the main rule r and those of WithAlso. It writes to d, because a Decision is
-// returned through memory, and each function between would copy it once more.
-func (m *Limiter[K]) takeBy(d *Decision, r *rule, key K, n, given int64) {
-	if m.alone && r.verdict == byWord && n > 0 {
-		k := m.hasher.Key(key)
-		if given == readClock {
-			if word, now, ok, done := m.tryWord(r, k, n); done {
-				decide(d, r, word, now, n, ok) // 7
-				return
-			}
-		}
-		out := m.charge(&m.main, r, key, k, n, given)
-		m.stats.count(out.ok)
-		decide(d, r, out.word, out.now, n, out.ok) // 7
-		return
+func (m *Limiter[K]) TakeAt(now time.Duration, key K, n int64) Decision {
+	r, given := m.ruleOf(key), m.time.give(now, m.table.Swept())
+	if !m.alone || r.verdict != byWord || n <= 0 {
+		return m.takeSlow(r, key, n, given)
 	}
-	*d = m.takeSlow(r, key, n, given)
+	return m.chargeAndDecide(r, key, m.hasher.Key(key), n, given)
 }
 
-// takeSlow is takeBy for what is not one word. It is a function of its own because receipts
-// need a large frame, the clearing of which would cost takeBy as much as the rest of it.
+// chargeAndDecide is the sure way of Take and TakeAt, for one word.
+func (m *Limiter[K]) chargeAndDecide(r *rule, key K, k sharded.Key, n, given int64) Decision {
+	out := m.charge(&m.main, r, key, k, n, given)
+	m.stats.count(out.ok)
+	return decide(r, out.word, out.now, n, out.ok) // 7
+}
+
+// takeSlow is Take and TakeAt for what is not one word. It is a function of its own because receipts
+// need a large frame, the clearing of which would cost Take as much as the rest of it.
 func (m *Limiter[K]) takeSlow(r *rule, key K, n, given int64) (d Decision) {
 	if m.alone {
 		d, _ = m.takeOne(&m.main, r, key, n, given)

@@ -35,14 +35,13 @@ func (m *Limiter[K]) takeOne(p *place[K], r *rule, key K, n, given int64) (Decis
 	epoch := m.table.Epoch()
 	k := m.hasher.Key(key).WithIndex(p.index)
 	out := m.charge(p, r, key, k, n, given)
-	var d Decision
-	decide(&d, r, out.word, out.now, n, out.ok) // 7
-	at := out.now + max(0, int64(d.Delay))      // Never in a queue that stands still
+	d := decide(r, out.word, out.now, n, out.ok) // 7
+	at := out.now + max(0, int64(d.Delay))       // Never in a queue that stands still
 	return d, receipt{rule: r, charged: out.ok && out.from != fromNobody, at: at, from: out.from, epoch: epoch}
 }
 
 // decide makes the answer to a call of n >= 1 permits from what it came to.
-func decide(d *Decision, r *rule, word uint64, now, n int64, ok bool) {
+func decide(r *rule, word uint64, now, n int64, ok bool) (d Decision) {
 	d.Allowed, d.Limit = ok, r.limit.burst
 	if ok && r.other == nil {
 		left, reset := r.bucket.Left(word, now)
@@ -58,6 +57,7 @@ func decide(d *Decision, r *rule, word uint64, now, n int64, ok bool) {
 	if ok && r.limit.algorithm == leakyQueue {
 		d.Delay = time.Duration(r.law.Delay(word, now, n))
 	}
+	return d
 }
 
 // fixed is the answer of a rule that does not look at the key.

@@ -36,8 +36,11 @@ func (c *core) tryWord(r *rule, k sharded.Key, n int64) (word uint64, now int64,
 	} else {
 		next, ok = r.other.Take(word, now, n)
 	}
-	if !ok { // coarse time refuses nobody; a sweep after a leap may have dropped the word
-		return word, now, false, kind == clockMonotonic && slot.Load() == word
+	switch {
+	case !ok && kind == clockCoarse: // which refuses nobody
+		return c.tryWordExact(r, slot, word, n)
+	case !ok: // a sweep after a leap may have dropped the word
+		return word, now, false, slot.Load() == word
 	}
 	if slot.CompareAndSwap(word, next) { // 6
 		return next, now, true, true
@@ -47,6 +50,23 @@ func (c *core) tryWord(r *rule, k sharded.Key, n int64) (word uint64, now int64,
 	}
 	word, ok = c.tryWordAgain(r, slot, now, n)
 	return word, now, ok, ok
+}
+
+// tryWordExact is tryWord after a refusal at a time that may lag behind, with the word of then: steps 4 to 6 at
+// the exact time.
+func (c *core) tryWordExact(r *rule, slot *sched.Uint64, word uint64, n int64) (next uint64, now int64, ok, done bool) {
+	now = c.time.exact()
+	if now >= c.table.SweepDue() {
+		return word, now, false, false
+	}
+	next, ok = r.take(word, now, n)
+	if !ok {
+		return word, now, false, slot.Load() == word
+	}
+	if slot.CompareAndSwap(word, next) {
+		return next, now, true, true
+	}
+	return word, now, false, false
 }
 
 // tryWordAgain is tryWord after a lost compare-and-swap, at the same time. That swap has brought the word's
@@ -90,7 +110,7 @@ func (c *core) tryWordContended(r *rule, k sharded.Key, n int64) (word uint64, n
 	}
 	next, ok := r.take(word, now, n)
 	if !ok {
-		return word, now, false, false
+		return c.tryWordExact(r, slot, word, n)
 	}
 	if slot.CompareAndSwap(word, next) {
 		return next, now, true, true

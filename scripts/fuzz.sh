@@ -1,6 +1,7 @@
 #!/bin/sh
 # Run every fuzz target of the module in the current folder for FUZZTIME, one
-# after the other (go test fuzzes one target at a time). With FUZZREPORT, the name
+# after the other (go test fuzzes one target at a time). FUZZMINIMIZE (60s) bounds
+# how long an input that is new, or fails, is made smaller. With FUZZREPORT, the name
 # of a file, a row is added there for each target: what was run, what came of it.
 set -eu
 go=${GO:-go}
@@ -29,7 +30,7 @@ trap 'rm -f "$out"' EXIT
 for target in $targets; do
 	package=${target%:*} name=${target##*:} result=passed
 	echo "-- $target for $time"
-	"$go" test -vet=off -run '^$' -fuzz "^$name\$" -fuzztime "$time" "$package" >"$out" 2>&1 || result=failed
+	"$go" test -vet=off -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime "${FUZZMINIMIZE:-60s}" "$package" >"$out" 2>&1 || result=failed
 	cat "$out"
 	[ $result = passed ] || failed="$failed $name"
 	[ -z "$report" ] || row "${package#github.com/penstock-go/penstock/}" "$name" "$out" $result

@@ -42,7 +42,12 @@ func kit(server *dynamodbtest.Server, steps int) storetest.Kit {
 
 func TestConformance(t *testing.T) {
 	for name, start := range emulators {
-		t.Run(name, func(t *testing.T) { storetest.Run(t, kit(start(t), 40)) })
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "minidyn" {
+				t.Skip("not with -short: it takes the longest")
+			}
+			storetest.Run(t, kit(start(t), 40))
+		})
 	}
 }
 

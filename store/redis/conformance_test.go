@@ -57,7 +57,8 @@ func linearizable(t *testing.T, p *place) {
 }
 
 // TestCluster makes the checks of one server, and those that only a cluster can fail, on one cluster.
-// The last changes which node has which slots.
+// The last changes which node has which slots. With -short the longest of what one server is checked for too are
+// left out.
 func TestCluster(t *testing.T) {
 	cluster := servertest.StartRedisCluster(t, 1, "--cluster-node-timeout", "5000")
 	p := placeOf(cluster)
@@ -65,8 +66,8 @@ func TestCluster(t *testing.T) {
 		name string
 		test func(*testing.T, *place)
 	}{
-		{"Conformance", conformanceOfCluster},
-		{"Linearizable", linearizable},
+		{"Conformance", unlessShort(conformanceOfCluster)},
+		{"Linearizable", unlessShort(linearizable)},
 		{"TimeToLive", timeToLive},
 		{"AlwaysExpires", alwaysExpires},
 		{"OneWrite", oneWrite},
@@ -88,5 +89,16 @@ func TestCluster(t *testing.T) {
 		{"AllWhileASlotMoves", allWhileASlotMoves},
 	} {
 		t.Run(check.name, func(t *testing.T) { check.test(t, p) })
+	}
+}
+
+// unlessShort skips a test with -short.
+func unlessShort(test func(*testing.T, *place)) func(*testing.T, *place) {
+	return func(t *testing.T, p *place) {
+		t.Helper()
+		if testing.Short() {
+			t.Skip("not with -short: one server is checked in the same way")
+		}
+		test(t, p)
 	}
 }
