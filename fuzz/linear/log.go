@@ -53,7 +53,7 @@ func (m logModel) at(s state, c call, a answer, t int64) (next state, ok bool) {
 	case peek:
 		return s, m.describe(log, used, 1, t) == a.decision
 	case refund:
-		return m.refund(s, c, a, log)
+		return m.refund(s, c, a, t)
 	}
 	if used+c.n > m.limit {
 		if c.kind == charge {
@@ -86,16 +86,18 @@ func (m logModel) describe(log entries, used, n, t int64) engine.Decision {
 	return d
 }
 
-// refund gives back permits of an entry that counts.
-func (m logModel) refund(s state, c call, a answer, log entries) (next state, ok bool) {
+// refund gives back permits of an entry that counts at t. What counts no more at t stays: a peek that has read the
+// clock before, and looks after, still counts it.
+func (m logModel) refund(s state, c call, a answer, t int64) (next state, ok bool) {
 	g := s.given[c.slot()]
 	next = s.spend(c.slot(), c.n)
 	if g.stale {
 		return next, !a.ok
 	}
+	log := &next.log
 	for i := range log.count {
 		x := &log.of[i]
-		if x.at != g.at || x.n < c.n {
+		if x.at != g.at || x.at+m.window <= t || x.n < c.n {
 			continue
 		}
 		if x.n -= c.n; x.n == 0 {
@@ -103,7 +105,6 @@ func (m logModel) refund(s state, c call, a answer, log entries) (next state, ok
 			log.count--
 			log.of[log.count] = entry{}
 		}
-		next.log = log
 		return next, a.ok
 	}
 	return next, !a.ok
