@@ -92,10 +92,6 @@ var breaks = []broken{
 		[]piece{{"l := t.dir.Load().leafOf(k.Hash)\n\tl.mu.Lock()\n\tl.mu.Unlock() //nolint:gocritic,staticcheck // the wait itself is the purpose\n", "_ = k\n"}}, explored("TakeSplit"),
 	},
 	{
-		"a call that has waited does not start again from the directory", table,
-		[]piece{{"	for {\n\t\ts := t.lookupSlot(k)\n", "	for s := t.lookupSlot(k); ; {\n"}}, explored("PeekSweep"),
-	},
-	{
 		"a limit is superseded by a store", insertion,
 		[]piece{{"old := other.word.Swap(atomicstate.Superseded)", "old := other.word.Load()\n\tother.word.Store(atomicstate.Superseded)"}}, explored("LimitForthAndBack"),
 	},
