@@ -92,7 +92,7 @@ func (m *Limiter[K]) Take(key K, n int64) Decision {
 	k := m.hasher.Key(key)
 	word, now, ok, done := m.tryWord(r, k, n)
 	switch {
-	case ok && done && r.other == nil:
+	case ok && done && r.other == nil && r.limit.algorithm != leakyQueue: // whose turns decide tells
 		left, reset := r.bucket.Left(word, now)
 		return Decision{Allowed: true, Limit: r.limit.burst, Remaining: left, ResetAfter: time.Duration(reset)}
 	case done:

@@ -109,8 +109,8 @@ func (c *core) tryWordContended(r *rule, k sharded.Key, n int64) (word uint64, n
 		return word, now, false, false
 	}
 	next, ok := r.take(word, now, n)
-	if !ok {
-		return c.tryWordExact(r, slot, word, n)
+	if !ok { // the word may be of a time that was given meanwhile
+		return word, now, false, false
 	}
 	if slot.CompareAndSwap(word, next) {
 		return next, now, true, true
