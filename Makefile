@@ -57,8 +57,8 @@ test: ## Run the tests of every module
 race: ## Run the tests of every module under the race detector (TESTFLAGS=-short: fewer random steps)
 	@$(EACH) '$(GO) test -race $(TESTFLAGS) ./...'
 
-# What starts goroutines, by itself or in its tests. No other package has anybody to race with.
-CONCURRENT := ^[[:space:]]+go [a-z]|\.Go\(|\.Parallel\(|^[^"]*\.AfterFunc\(
+# What starts goroutines, by itself or in its tests, as far as its text shows; make race asks no such question.
+CONCURRENT := (^|[{;])[[:space:]]*go [A-Za-z(]|\.Go\(|Parallel\(|httptest\.|^[^"]*\.AfterFunc\(
 
 .PHONY: race-short
 race-short: ## The part of race that a merge has to pass: packages that start goroutines, with fewer random steps

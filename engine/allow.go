@@ -92,9 +92,8 @@ func (m *Limiter[K]) Take(key K, n int64) Decision {
 	k := m.hasher.Key(key)
 	word, now, ok, done := m.tryWord(r, k, n)
 	switch {
-	case ok && done && r.other == nil && r.limit.algorithm != leakyQueue: // whose turns decide tells
-		left, reset := r.bucket.Left(word, now)
-		return Decision{Allowed: true, Limit: r.limit.burst, Remaining: left, ResetAfter: time.Duration(reset)}
+	case ok && done && r.other == nil && !r.delays(): // decide in short, for its frame costs a twelfth of the call
+		return r.passed(word, now) // 7
 	case done:
 		return decide(r, word, now, n, ok) // 7
 	}
@@ -117,8 +116,7 @@ func (m *Limiter[K]) TakeAt(now time.Duration, key K, n int64) Decision {
 
 // chargeAndDecide is the sure way of Take and TakeAt, for one word.
 func (m *Limiter[K]) chargeAndDecide(r *rule, key K, k sharded.Key, n, given int64) Decision {
-	out := m.charge(&m.main, r, key, k, n, given)
-	m.stats.count(out.ok)
+	out := m.tally(m.charge(&m.main, r, key, k, n, given))
 	return decide(r, out.word, out.now, n, out.ok) // 7
 }
 

@@ -42,11 +42,10 @@ func (m *Limiter[K]) takeOne(p *place[K], r *rule, key K, n, given int64) (Decis
 
 // decide makes the answer to a call of n >= 1 permits from what it came to.
 func decide(r *rule, word uint64, now, n int64, ok bool) (d Decision) {
-	d.Allowed, d.Limit = ok, r.limit.burst
 	if ok && r.other == nil {
-		left, reset := r.bucket.Left(word, now)
-		d.Remaining, d.ResetAfter = left, time.Duration(reset)
+		d = r.passed(word, now)
 	} else {
+		d.Allowed, d.Limit = ok, r.limit.burst
 		asked := n
 		if ok {
 			asked = 0 // describe what is left after the charge
@@ -54,7 +53,7 @@ func decide(r *rule, word uint64, now, n int64, ok bool) (d Decision) {
 		s := r.law.Inspect(word, now, asked)
 		d.Remaining, d.RetryAfter, d.ResetAfter = s.Remaining, time.Duration(s.RetryNanos), time.Duration(s.ResetNanos)
 	}
-	if ok && r.limit.algorithm == leakyQueue {
+	if ok && r.delays() {
 		d.Delay = time.Duration(r.law.Delay(word, now, n))
 	}
 	return d

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/penstock-go/penstock/atomicstate"
 	"github.com/penstock-go/penstock/internal/sched"
 	"github.com/penstock-go/penstock/sharded"
@@ -34,6 +36,15 @@ func (r *rule) take(word uint64, now, n int64) (next uint64, ok bool) {
 	}
 	return r.other.Take(word, now, n)
 }
+
+// passed is the answer to a call that a bucket let pass, but for the delay of a queue.
+func (r *rule) passed(word uint64, now int64) Decision {
+	left, reset := r.bucket.Left(word, now)
+	return Decision{Allowed: true, Limit: r.limit.burst, Remaining: left, ResetAfter: time.Duration(reset)}
+}
+
+// delays reports whether a call that passes may have to wait for its turn.
+func (r *rule) delays() bool { return r.limit.algorithm == leakyQueue }
 
 // logLimit is the limit of a rule by log.
 func (r *rule) logLimit() sharded.LogLimit {

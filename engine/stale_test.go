@@ -87,6 +87,23 @@ func TestUnderContention(t *testing.T) {
 	})
 }
 
+// TestUnderContentionNobodyIsRefusedBeforeAGivenTime: a call that took the clock for the limiter's own may meet a
+// word of a later time, which was given meanwhile. It does not refuse: at that time more has been earned.
+func TestUnderContentionNobodyIsRefusedBeforeAGivenTime(t *testing.T) {
+	m := Must[string](TokenBucket(Every(time.Hour), 10))
+	require.True(t, m.Allow("a"))
+	require.True(t, m.TakeAt(9*time.Hour, "a", 5).Allowed)
+	r, k := m.rule.Load(), m.hasher.Key("a")
+	slot, before := m.table.Find(k, r.number)
+	_, _, ok, done := m.tryWordContended(r, k, 5)
+	require.False(t, ok)
+	require.False(t, done, "the sure way has to decide")
+	require.Equal(t, before, slot.Load())
+	m.contended.Store(true)
+	require.True(t, m.AllowN("a", 5))
+	require.False(t, m.Allow("a"))
+}
+
 // TestSettledBeforeTheFirstGivenTime: between the two steps in which a limiter goes over to times that are
 // given, a call on its own clock makes a new key at a time of that clock.
 func TestSettledBeforeTheFirstGivenTime(t *testing.T) {

@@ -52,14 +52,15 @@ func (c *core) tryWord(r *rule, k sharded.Key, n int64) (word uint64, now int64,
 	return word, now, ok, ok
 }
 
-// tryWordExact is tryWord after a refusal at a time that may lag behind, with the word of then: steps 4 to 6 at
-// the exact time.
-func (c *core) tryWordExact(r *rule, slot *sched.Uint64, word uint64, n int64) (next uint64, now int64, ok, done bool) {
+// tryWordExact is tryWord after a refusal of the coarse clock: steps 4 to 6 at the exact time, with the word of
+// then. The word has to be loaded before the kind of clock: else it may be of a time that was given meanwhile,
+// at which more has been earned than at the exact one.
+func (c *core) tryWordExact(r *rule, slot *sched.Uint64, word uint64, n int64) (seen uint64, now int64, ok, done bool) {
 	now = c.time.exact()
 	if now >= c.table.SweepDue() {
 		return word, now, false, false
 	}
-	next, ok = r.take(word, now, n)
+	next, ok := r.take(word, now, n)
 	if !ok {
 		return word, now, false, slot.Load() == word
 	}

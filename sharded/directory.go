@@ -44,7 +44,7 @@ func newDirectory(depth uint8) *directory {
 
 // leafOf returns the leaf for a hash.
 func (d *directory) leafOf(hash uint64) *leaf {
-	if d.depth == 0 {
+	if d.depth == 0 { // the leaf is known before the hash is
 		return d.leaves[0].Load()
 	}
 	return d.leaves[bent(hash)>>(d.bentShift&63)].Load() // the mask spares the test for a longer shift

@@ -35,7 +35,7 @@
 //	live -> live                        anyone, by compare-and-swap
 //	directory entries, directory        the holder of the directory's lock
 //
-// Lock order: sweep, leaf, directory; a merge takes two leaves in the order of their
+// Lock order: sweep, ledger, leaf, directory; a merge takes two leaves in the order of their
 // prefixes.
 //
 // # The protocol

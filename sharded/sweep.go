@@ -12,8 +12,8 @@ import (
 // sweep to rebuild it: below an eighth the memory won is not worth the copy.
 const sweepShare = 8
 
-// sweepState is the progress of sweeping, under its own lock. Lock order: sweep, then leaf
-// (two in the order of their prefixes), then directory.
+// sweepState is the progress of sweeping, under its own lock. Lock order: sweep, ledger, leaf
+// (two in the order of their prefixes), directory.
 type sweepState struct {
 	mu      sched.Mutex
 	any     bool        // whether a sweep was finished: then last is set
